@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+from fuzzer.system.process_tree import descendants
 from fuzzer.system.processes import cpu_seconds, die_with_parent
-from fuzzer.watching.resources import descendants
 
 ROOT = Path(__file__).resolve().parents[1]
 """The checkout of this file."""

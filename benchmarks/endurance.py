@@ -28,8 +28,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fuzzer.campaign import index, state
+from fuzzer.system.process_tree import descendants
 from fuzzer.system.processes import own_cpu_seconds, resident_bytes
-from fuzzer.watching.resources import descendants
 
 EVERY = 10.0
 FLAT = 0.05

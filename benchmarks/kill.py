@@ -47,8 +47,8 @@ from fuzzer.findings import finding_file, natural_file
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.report import regression_test
 from fuzzer.signature import known
+from fuzzer.system.process_tree import descendants
 from fuzzer.system.processes import start_time
-from fuzzer.watching.resources import descendants
 from generators import case_file
 
 GRACE_SECONDS = 5.0

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
 
-from fuzzer.campaign import index, own_errors, state
+from fuzzer.campaign import index, leftovers, own_errors, state
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.layout import ELSEWHERE, ERRORS, SCRATCH, findings_in
 from fuzzer.campaign.lock import locked, why_no_index
@@ -57,7 +56,7 @@ class Store:
         self._lock_file = locked(folder)
         try:
             self.state = self._load(seed)
-            self._sweep()
+            leftovers.remove(self.folder, self.scratch)
             self.findings: dict[str, FindingDoc] = {}
             self._known_docs: dict[str, FindingDoc] = {}
             self._coarse: dict[str, Signature] = {}
@@ -100,14 +99,6 @@ class Store:
                 f"{where}: this campaign has seed {loaded.seed}, not {seed}; name another with --campaign DIR"
             )
         return loaded
-
-    def _sweep(self) -> None:
-        """Delete what a killed run left: files of children, and findings that were not written completely."""
-        shutil.rmtree(self.scratch, ignore_errors=True)
-        for leftover in (*self.crashes.glob(".tmp-*"), *self.corpus.glob(".tmp-*")):
-            shutil.rmtree(leftover, ignore_errors=True)
-        for leftover in self.folder.glob(".tmp-campaign.json-*"):
-            leftover.unlink(missing_ok=True)
 
     def _look_elsewhere(self) -> None:
         """Read the findings that other nodes of a cluster have saved. A folder without finding.json is still being

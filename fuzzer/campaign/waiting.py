@@ -57,8 +57,6 @@ class Queue:
     A sighting that `machine` cannot show waits for another machine, or until what it lacks is installed."""
 
     def __init__(self, folder: Path, investigated: Iterable[Traits] = (), machine: Machine = THIS) -> None:
-        for leftover in (*folder.glob(f"{WAITING}/.tmp-*"), *folder.glob(f"{PARKED}/.tmp-*")):
-            shutil.rmtree(leftover, ignore_errors=True)
         self.folder = folder
         self._machine = machine
         self._investigated = set(investigated)

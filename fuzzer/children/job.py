@@ -18,6 +18,7 @@ from multiprocess.connection import Connection
 
 from fuzzer.children.own_faults import ROOT, is_own_fault
 from fuzzer.isolate import protocol
+from fuzzer.lanes.base.compiler_error import CompilerError
 from fuzzer.lanes.base.pointed import value_pointed_at
 from fuzzer.lanes.base.prepared_case import Lane, PreparedCase, Step
 from generators.graph import Case
@@ -138,7 +139,7 @@ def run_job(connection: Connection, runner_of: Callable[[LaneSpec], Lane], kept:
         prepared = (kept or KeptCase()).prepared(bytes(payload), lambda: protocol.case_of(message, payload), steps)
         for index, spec in enumerate(message.lanes):
             steps.begin(index, spec.until)
-            _run_lane(connection, prepared, index, spec, runner_of, steps)
+            _run_lane(connection, prepared, index, spec, runner_of, steps, message.most_bytes)
     except Exception as error:  # lanes' exceptions do not get here: this is a defect of difftvm
         steps(Stage.START)
         protocol.send(connection, _failed(error))
@@ -154,9 +155,13 @@ def _run_lane(
     spec: LaneSpec,
     runner_of: Callable[[LaneSpec], Lane],
     step: _Steps,
+    most: int,
 ) -> None:
     try:
         message, payload = _done(prepared, index, spec, runner_of(spec), step)
+        if (size := sum(map(len, payload))) > most - protocol.MOST_TEXT:
+            raised = CompilerError(f"its results have {size:,} bytes, far more than those of the model")
+            message, payload = _raised(index, raised, step, own=False), ()
     except BaseException as error:  # around the lane there is only our own code
         message, payload = _raised(index, error, step, own=True), ()
     protocol.send(connection, message, *payload)

@@ -22,9 +22,10 @@ import signal
 import socket
 import sys
 import traceback
+from collections.abc import Sequence
 
 from fuzzer.isolate.zygote_requests import MAX_BYTES, OWN_FAILURE, SCRIPT
-from fuzzer.system import user_namespace
+from fuzzer.system import process_tree, processes, user_namespace
 from fuzzer.system.processes import ONE_THREAD, die_with_parent, kill_group
 from fuzzer.toolchains.preload import Preload, PreloadFailed, execute
 from fuzzer.toolchains.toolchain import GraphLanguage
@@ -38,19 +39,20 @@ def serve(control: socket.socket) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTSTP, signal.SIG_IGN)  # the supervisor handles Ctrl-Z after children end
     children: dict[int, socket.socket] = {}
+    own = process_tree.children(os.getpid())  # what a library has started during the warm-up
+    processes.outlive_parent()  # the connection closes with the supervisor, and then there is something to do
     watched: list[socket.socket | int] = [control, wake_read]
     while True:
         ready, _, _ = select.select(watched, [], [])
         if wake_read in ready:
             _drain(wake_read)
-            _reap(children)
+            _reap(children, own)
         if control in ready:
             request, fds, _, _ = socket.recv_fds(control, MAX_BYTES, 3)
             if not request:
                 break
             _fork(control, children, request, *fds)
-    for pid in children:
-        kill_group(pid)
+    process_tree.kill_children(os.getpid())
 
 
 def _fork(control: socket.socket, children: dict[int, socket.socket], request: bytes, *fds: int) -> None:
@@ -92,6 +94,7 @@ def _done(request: bytes, *data: int) -> int:
 
 def _become_child(control: socket.socket, log: int) -> None:
     os.setsid()
+    process_tree.adopt_orphans()
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     control.close()
@@ -103,16 +106,24 @@ def _become_child(control: socket.socket, log: int) -> None:
         file.write("900")
 
 
-def _reap(children: dict[int, socket.socket]) -> None:
-    """Report each ended child, after killing its process group. Its pid stays reserved until the wait."""
+def _reap(children: dict[int, socket.socket], own: Sequence[int]) -> None:
+    """Report each ended child, after killing its process group and the orphans that it leaves to this process. Its pid
+    stays reserved until the wait."""
     while True:
-        ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) if children else None
+        try:
+            ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        except ChildProcessError:
+            return
         if ended is None:
             return
-        kill_group(ended.si_pid)
+        if ended.si_pid in children:
+            kill_group(ended.si_pid)
+            for orphan in set(process_tree.children(os.getpid())).difference(children, own):
+                process_tree.kill(orphan)
         pid, status, usage = os.wait4(ended.si_pid, 0)
-        with children.pop(pid) as channel:
-            _send(channel, {"status": status, "cpu": usage.ru_utime + usage.ru_stime})
+        if channel := children.pop(pid, None):
+            with channel:
+                _send(channel, {"status": status, "cpu": usage.ru_utime + usage.ru_stime})
 
 
 def _send(channel: socket.socket, message: dict[str, float]) -> None:
@@ -134,6 +145,7 @@ def main() -> None:
     toolchain, kind, descriptor, supervisor, *preload = sys.argv[1:]
     control = socket.socket(fileno=int(descriptor))
     user_namespace.enter()
+    process_tree.adopt_orphans()
     die_with_parent(int(supervisor))
     os.environ.update(ONE_THREAD)
     gc.disable()  # collections while modules are imported find little, and take a fifth of the start

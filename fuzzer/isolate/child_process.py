@@ -21,8 +21,9 @@ from typing import IO, Protocol, assert_never
 from multiprocess.connection import Connection, wait
 
 from fuzzer.isolate import protocol
+from fuzzer.isolate.frames import Frames
 from fuzzer.signature import classify_failure
-from fuzzer.system import files, processes, secrets
+from fuzzer.system import files, process_tree, processes, secrets
 from fuzzer.system.machine_paths import without_machine_paths
 from generators.graph import Case
 from oracles.lane import LaneSpec
@@ -50,11 +51,13 @@ LOG_DISK_BYTES = 16 << 20
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The most that one lane may use: wall and CPU seconds, and resident bytes of its process."""
+    """The most that one lane may use: wall and CPU seconds, resident bytes, and processes. All but the wall seconds are
+    those of its process and of the processes below it together."""
 
     wall_seconds: float = 60.0
     cpu_seconds: float = 30.0
     memory_bytes: int = 6 << 30
+    processes: int = 256
 
 
 class OwnFailure(Exception):
@@ -78,6 +81,10 @@ class ZygoteGone(Exception):
 class Reaper(Protocol):
     """Learns how a process ended."""
 
+    @property
+    def ready_at_end(self) -> socket.socket | int:
+        """What becomes readable when the process has ended."""
+
     def ending(self, seconds: float) -> Ending | None:
         """Wait up to `seconds` for the process to end; return None where it still runs."""
 
@@ -89,6 +96,10 @@ class ZygoteReaper:
 
     def __init__(self, status: socket.socket) -> None:
         self._status = status
+
+    @property
+    def ready_at_end(self) -> socket.socket:
+        return self._status
 
     def ending(self, seconds: float) -> Ending | None:
         if not wait([self._status], seconds):
@@ -109,6 +120,10 @@ class ChildReaper:
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
         self._watched = os.pidfd_open(process.pid)
+
+    @property
+    def ready_at_end(self) -> int:
+        return self._watched
 
     def ending(self, seconds: float) -> Ending | None:
         if not wait([self._watched], seconds):
@@ -144,7 +159,7 @@ class ChildProcess:
     reaper: Reaper
     log: IO[bytes]
     scratch: str
-    kill: Callable[[int], None] = processes.kill_group
+    kill: Callable[[int], None] = process_tree.kill
     grace_seconds: float = 30.0
     ended: Ending | None = None
     last: Case | None = None
@@ -165,12 +180,13 @@ class ChildProcess:
         lane, stage, current = lanes[0], Stage.START, -1
         before = set(result.outcomes)
         facts: dict[LaneSpec, Facts] = {}
-        began, cpu_began, checked = time.monotonic(), processes.cpu_seconds(self.pid), time.monotonic()
+        began, cpu_began, checked = time.monotonic(), process_tree.usage(self.pid).cpu, time.monotonic()
         self.log_begin = os.fstat(self.log.fileno()).st_size
+        frames, most = Frames(self.connection.fileno()), protocol.most_bytes(case)
         try:
             protocol.send_job(self.connection, case, lanes, self.scratch)
             while True:
-                has_message = self.connection.poll(POLL_SECONDS)
+                readable = wait([self.connection, self.reaper.ready_at_end], POLL_SECONDS)
                 now = time.monotonic()
                 if now - checked >= POLL_SECONDS:
                     checked = now
@@ -179,14 +195,17 @@ class ChildProcess:
                         self.kill(self.pid)  # at once, before it takes the machine's memory
                         result.outcomes.setdefault(lane, outcome)
                         return False
-                if not has_message:
+                if readable and self.connection not in readable:
+                    raise EOFError  # a process that it started may still hold its end of the connection
+                frame = frames.next(most) if readable else None
+                if frame is None:
                     continue
-                message, payload = protocol.receive(self.connection)
+                message, payload = protocol.decoded(frame)
                 match message:
                     case protocol.At(lane=number, stage=stage):
                         if number != current:  # a lane's bounds count from its first message, however many it sends
                             lane, current = _numbered(lanes, number), _next(number, current)
-                            began, cpu_began = time.monotonic(), processes.cpu_seconds(self.pid)
+                            began, cpu_began = time.monotonic(), process_tree.usage(self.pid).cpu
                     case protocol.Noted(lane=number, facts=observed):
                         facts[_of_current(lanes, number, current)] = observed
                     case protocol.Finished(stage_cpu=spent):
@@ -204,13 +223,14 @@ class ChildProcess:
                         raise protocol.ProtocolError(f"a child sent {type(message).__name__} in the middle of a job")
                     case _:
                         assert_never(message)
-        except BlockingIOError:  # the process stopped in the middle of a frame
+        except BlockingIOError:  # the process does not take the job
             result.outcomes.setdefault(lane, TimedOut(stage, round(time.monotonic() - began, 1)))
         except (EOFError, OSError, protocol.ProtocolError) as error:
             self._end(5.0)
             if lane not in result.outcomes:  # otherwise it died between two lanes, which is no lane's outcome
                 result.outcomes[lane] = classify_failure(self._death(stage, error))
         finally:
+            frames.close()
             for lane in result.outcomes.keys() - before:
                 result.outcomes[lane] = _with_facts(result.outcomes[lane], facts.get(lane))
         return False
@@ -234,9 +254,12 @@ class ChildProcess:
         return text[before:].decode(errors="replace")
 
     def _over_bounds(self, bounds: Bounds, stage: Stage, wall: float, cpu_began: float) -> Outcome | None:
-        if processes.resident_bytes(self.pid) > bounds.memory_bytes:
-            return Died(stage, Cause.MEMORY, signal.SIGKILL, f"more than {bounds.memory_bytes >> 20} MiB")
-        if wall > bounds.wall_seconds or processes.cpu_seconds(self.pid) - cpu_began > bounds.cpu_seconds:
+        used, most = process_tree.usage(self.pid), bounds.memory_bytes
+        if used.processes > bounds.processes:
+            return Died(stage, Cause.MEMORY, signal.SIGKILL, f"more than {bounds.processes} processes")
+        if used.resident > most and (used.processes == 1 or process_tree.proportional_bytes(self.pid) > most):
+            return Died(stage, Cause.MEMORY, signal.SIGKILL, f"more than {most >> 20} MiB")
+        if wall > bounds.wall_seconds or used.cpu - cpu_began > bounds.cpu_seconds:
             return TimedOut(stage, round(wall, 1))
         return None
 

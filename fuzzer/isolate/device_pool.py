@@ -16,7 +16,7 @@ from fuzzer.isolate.child_process import Bounds
 from fuzzer.isolate.device_supervisor import DeviceSupervisor, Quarantined, WorkerLimits
 from fuzzer.isolate.reports import SanitizerReport, Tool
 from fuzzer.isolate.sanitizer import examine
-from fuzzer.system import processes
+from fuzzer.system import process_tree
 from fuzzer.system.devices import Device
 from fuzzer.toolchains.toolchain import HOST, Toolchain
 from generators.graph import Case
@@ -45,7 +45,7 @@ class DevicePool:
         bounds: Bounds = Bounds(),
         limits: WorkerLimits = WorkerLimits(),
         tell: Callable[[str], None] = discard,
-        kill: Callable[[int], None] = processes.kill_group,
+        kill: Callable[[int], None] = process_tree.kill,
     ) -> None:
         self.bounds = bounds
         self._scratch = scratch = scratch.absolute()

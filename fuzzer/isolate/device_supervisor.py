@@ -27,7 +27,7 @@ from fuzzer.isolate import protocol
 from fuzzer.isolate.child_process import Bounds, ChildProcess, ChildReaper, OwnFailure, next_batch, with_deadline
 from fuzzer.isolate.known_answer import KNOWN_ANSWER
 from fuzzer.signature import GpuDamage, gpu_damage_of
-from fuzzer.system import processes
+from fuzzer.system import process_tree, processes
 from fuzzer.system.devices import Device
 from fuzzer.toolchains.toolchain import HOST, Toolchain, toolchain_environment
 from generators.graph import Case
@@ -95,7 +95,7 @@ class DeviceSupervisor:
     keeper: ThreadPoolExecutor
     toolchain: Toolchain = HOST
     limits: WorkerLimits = WorkerLimits()
-    kill: Callable[[int], None] = processes.kill_group
+    kill: Callable[[int], None] = process_tree.kill
     state: State = Empty()
     stated: dict[str, str] = field(default_factory=dict)
     closed: bool = False
@@ -239,6 +239,7 @@ class DeviceSupervisor:
     def _end(self, worker: ChildProcess) -> None:
         """End a worker. Quarantine the device where its process remains after SIGKILL."""
         self._ended_cpu += worker.close()
+        process_tree.kill_strays(f"TMPDIR={self.scratch}", os.getpid())  # what it started and left
         if worker.ended is None:
             seconds = self.limits.grace_seconds
             self.state = Quarantined(f"its process {worker.pid} is still there {seconds:g} s after SIGKILL")

@@ -33,7 +33,7 @@ from fuzzer.isolate.child_process import (
 )
 from fuzzer.isolate.reports import SanitizerReport, ScriptRun
 from fuzzer.isolate.zygote_requests import FORK, OWN_FAILURE, SCRIPT
-from fuzzer.system import processes
+from fuzzer.system import process_tree, processes
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.toolchains.toolchain import HOST, Toolchain, toolchain_environment
 from generators.graph import Case
@@ -201,7 +201,7 @@ class Executor:
 
     def _is_reusable(self, child: ChildProcess, bounds: Bounds) -> bool:
         """Whether the child may run another job."""
-        if processes.open_files(child.pid) > MOST_FILES:
+        if processes.open_files(child.pid) > MOST_FILES or process_tree.children(child.pid):
             return False
         return processes.resident_bytes(child.pid) * MEMORY_SHARE <= bounds.memory_bytes
 
@@ -254,6 +254,7 @@ class Executor:
                         self._control.close()
                         zygote.kill()
                         zygote.wait()
+                        process_tree.kill_strays(f"TMPDIR={self._scratch}", os.getpid())  # what its children started
                         self._keeper.submit(self._start).result()
         raise EnvironmentMissing(f"the zygote of {self._toolchain.name!r} ends as soon as it is started")
 

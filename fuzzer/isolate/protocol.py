@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
@@ -23,6 +23,12 @@ from oracles.outcome import Facts, Frame, Stage
 
 VERSION = 3
 MAX_FRAME = 1 << 30
+MOST_HEADER = 16 << 20
+MOST_ARRAYS = 4096
+SPARE, TIMES = 32 << 20, 8
+"""A child may send `TIMES` as many bytes as the case's outputs have, because a wrong lane may return wider numbers, and
+`SPARE` bytes more: results of a wrong shape, messages."""
+
 MAX_RANK = 32
 MOST_TEXT = 20_000
 """In characters: the message of an exception is cut to this."""
@@ -42,12 +48,16 @@ class ArrayDoc(msgspec.Struct):
     shape: tuple[int, ...]
 
 
+Arrays = Annotated[list[ArrayDoc], msgspec.Meta(max_length=MOST_ARRAYS)]
+
+
 class Job(msgspec.Struct, tag="job", tag_field="message"):
     """Supervisor to child: run these lanes of a case, in order. The payload is case.json, then the tensors."""
 
     lanes: list[LaneSpec]
     json_bytes: int
     scratch: str
+    most_bytes: int = MAX_FRAME
     version: int = VERSION
 
 
@@ -75,8 +85,8 @@ class DidRun(msgspec.Struct, tag="ran", tag_field="message"):
     """Child to supervisor: the lane ran. The payload is the outputs, then those of the second run if there was one."""
 
     lane: int
-    outputs: list[ArrayDoc]
-    again: list[ArrayDoc] | None
+    outputs: Arrays
+    again: Arrays | None
 
 
 class DidBuild(msgspec.Struct, tag="built", tag_field="message"):
@@ -140,9 +150,14 @@ def _without_surrogates(value: Any) -> Any:
 def receive(connection: Connection) -> tuple[Message, memoryview]:
     """The next message and its payload. Raise EOFError or OSError where the other side has ended, `ProtocolError` where
     a frame is invalid."""
-    frame = memoryview(blanked(connection.recv_bytes(MAX_FRAME)))
+    return decoded(connection.recv_bytes(MAX_FRAME))
+
+
+def decoded(data: bytes) -> tuple[Message, memoryview]:
+    """The message in a frame, and its payload. Secrets in it are blanked. Raise `ProtocolError` where it is invalid."""
+    frame = memoryview(blanked(data))
     size = int.from_bytes(frame[:4], "little")
-    if size > len(frame) - 4:
+    if size > min(len(frame) - 4, MOST_HEADER):
         raise ProtocolError(f"header of {size} bytes in a frame of {len(frame)}")
     try:
         return _decoder.decode(frame[4 : 4 + size]), frame[4 + size :]
@@ -152,7 +167,13 @@ def receive(connection: Connection) -> tuple[Message, memoryview]:
 
 def send_job(connection: Connection, case: Case, lanes: Sequence[LaneSpec], scratch: str) -> None:
     text, tensors = case_file.encode(case)
-    send(connection, Job(list(lanes), len(text), scratch), text, tensors)
+    send(connection, Job(list(lanes), len(text), scratch, most_bytes(case)), text, tensors)
+
+
+def most_bytes(case: Case) -> int:
+    """The most bytes of a frame that a child may send about a case."""
+    outputs = sum(type.numel * type.dtype.numpy.itemsize for type in case.bound.output_types)
+    return min(MAX_FRAME, 2 * TIMES * outputs + SPARE)  # a lane runs twice
 
 
 def case_of(job: Job, payload: memoryview) -> Case:

@@ -13,12 +13,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 from fuzzer.isolate.child_process import Bounds, ChildReaper, Reaper, ZygoteGone
 from fuzzer.isolate.reports import ScriptRun
-from fuzzer.system import processes
+from fuzzer.system import process_tree, processes
 from fuzzer.toolchains.toolchain import Toolchain, own_environment
 from oracles.lane import LaneSpec
 from oracles.targets import TARGETS_BY_NAME
@@ -59,8 +59,11 @@ def run_started(source: str, start: Start, bounds: Bounds, folder: Path) -> Scri
         path = Path(scratch, "repro.py")
         path.write_text(source)
         pid, reaper = start(path)
-        with contextlib.closing(reaper):
+        try:
             return _watched(pid, reaper, bounds)
+        finally:
+            reaper.close()
+            process_tree.kill_strays(f"TMPDIR={scratch}", os.getpid())  # what it started and left
 
 
 def can_be_forked(lane: LaneSpec, toolchain: Toolchain) -> bool:
@@ -96,14 +99,14 @@ def _watched(pid: int, reaper: Reaper, bounds: Bounds) -> ScriptRun:
     while (ending := reaper.ending(POLL_SECONDS)) is None and not why:
         if processes.resident_bytes(pid) > bounds.memory_bytes:
             why = f"it took more than {bounds.memory_bytes >> 20} MiB"
-        for child in _descendants(pid):
+        for child in process_tree.descendants(pid):
             if processes.resident_bytes(child) > bounds.memory_bytes:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(child, signal.SIGKILL)
         if time.monotonic() > deadline:
             why = f"it took more than {seconds:.0f} s"
         if why:
-            processes.kill_group(pid)
+            process_tree.kill(pid)
     ending = ending or reaper.ending(GRACE_SECONDS)
     if ending is None:
         return ScriptRun(None, why or "it cannot be killed")
@@ -111,11 +114,3 @@ def _watched(pid: int, reaper: Reaper, bounds: Bounds) -> ScriptRun:
         raise ZygoteGone
     exit_code = None if why else os.waitstatus_to_exitcode(ending.status)
     return ScriptRun(exit_code, why, ending.cpu)
-
-
-def _descendants(pid: int) -> Iterator[int]:
-    """The children of a process, and their children in turn."""
-    with contextlib.suppress(OSError):
-        for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-            yield int(child)
-            yield from _descendants(int(child))

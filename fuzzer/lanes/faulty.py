@@ -6,6 +6,8 @@ import ctypes
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -72,6 +74,18 @@ class FaultyLane:
             case "files":
                 for _ in range(900):
                     os.open(os.devnull, os.O_RDONLY)
+            case "daemon":
+                leaves = "from subprocess import *; print(Popen(['sleep', '60'], stdout=2, start_new_session=True).pid)"
+                started = subprocess.run([sys.executable, "-c", leaves], stdout=subprocess.PIPE, check=True)
+                return Ran((np.array(int(started.stdout)),))
+            case "forks":
+                while True:
+                    if os.fork() == 0:
+                        os.setsid()
+                        time.sleep(600)
+            case "hog":
+                holds = "x = bytearray(3 << 29); import time; time.sleep(600)"
+                subprocess.run([sys.executable, "-c", holds], start_new_session=True)
             case "leak":
                 kept = []
                 while True:

@@ -26,6 +26,11 @@ def die_with_parent(parent: int, how: signal.Signals = signal.SIGKILL) -> None:
         os._exit(1)
 
 
+def outlive_parent() -> None:
+    """Undo `die_with_parent`: from now on the process itself notices that its parent has ended."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, 0, 0, 0, 0)
+
+
 def forbid_reading() -> None:
     """Forbid other processes of this user to read the memory of this process (PR_SET_DUMPABLE in prctl(2)). Root still
     may. Processes that this one starts are as readable as ever."""
@@ -63,6 +68,21 @@ def resident_bytes(pid: int) -> int:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE
     except (OSError, IndexError):
         return 0
+
+
+def proportional_bytes(pid: int) -> int:
+    """Proportional set size of a process in bytes: a page that several processes share counts once in all. 0 where it
+    has ended."""
+    return kilobytes(Path(f"/proc/{pid}/smaps_rollup"), "Pss")
+
+
+def kilobytes(path: Path, name: str) -> int:
+    """The bytes that a file of proc(5) gives in kB for a name; 0 where it cannot be read."""
+    try:
+        lines = path.read_text().splitlines()
+    except OSError:
+        return 0
+    return next((1024 * int(line.split()[1]) for line in lines if line.startswith(f"{name}:")), 0)
 
 
 def open_files(pid: int) -> int:

@@ -48,11 +48,11 @@ def outcomes_of(
             connection.send_bytes(frame)
         else:
             protocol.send(connection, frame)
-    their_control.send(json.dumps({"status": status, "cpu": 0.25}).encode())
 
     def take_the_job() -> None:
         protocol.receive(connection)
         afterwards(connection)
+        their_control.send(json.dumps({"status": status, "cpu": 0.25}).encode())
 
     result = Result({})
     log = tempfile.TemporaryFile()  # noqa: SIM115 - the child object closes it
@@ -254,6 +254,56 @@ def test_an_exception_for_which_difftvm_is_at_fault_is_an_outcome_of_its_own(tmp
     raised = DidRaise(0, Stage.COMPILE, "KeyError", "'x'", [], text)
     outcomes = outcomes_of(tmp_path, At(0, Stage.START), raised, status=0)
     assert outcomes[TORCH] == Broken(Stage.COMPILE, text)
+
+
+def test_a_child_that_stops_in_a_frame_is_over_its_bounds(tmp_path: Path) -> None:
+    """One byte now and then does not start the clock again."""
+
+    def drip(connection: Connection) -> None:
+        with suppress(OSError), connection:
+            os.write(connection.fileno(), (1000).to_bytes(4, "big"))
+            end = time.monotonic() + 1.0
+            while time.monotonic() < end:
+                os.write(connection.fileno(), b"x")
+                time.sleep(0.02)
+
+    outcomes = outcomes_of(tmp_path, At(0, Stage.RUN), afterwards=drip, bounds=Bounds(wall_seconds=0.2))
+    timed_out = outcomes[TORCH]
+    assert isinstance(timed_out, TimedOut)
+    assert timed_out.stage is Stage.RUN
+    assert timed_out.seconds < 0.9
+
+
+def test_a_child_that_announces_far_more_than_the_results_have(tmp_path: Path) -> None:
+    def announce(connection: Connection) -> None:
+        with connection:
+            os.write(connection.fileno(), (900 << 20).to_bytes(4, "big"))
+
+    most = f"{protocol.most_bytes(_case()):,}"
+    outcomes = outcomes_of(tmp_path, At(0, Stage.RUN), afterwards=announce)
+    expected = f"\nit sent nonsense: a frame of 943,718,400 bytes, where at most {most} are expected"
+    assert outcomes[TORCH] == died(Stage.RUN, expected)
+
+
+def test_two_million_empty_arrays(tmp_path: Path) -> None:
+    arrays = [ArrayDoc("float32", (0,))] * (protocol.MOST_ARRAYS + 1)
+    outcome = outcomes_of(tmp_path, At(0, Stage.RUN), DidRun(0, arrays, None))[TORCH]
+    assert isinstance(outcome, Died)
+    assert "Expected `array` of length <= 4096" in outcome.log
+
+
+def test_a_process_that_a_lane_started_may_hold_its_connection(tmp_path: Path) -> None:
+    """The child has ended, but not the connection: nobody waits for it."""
+    held: list[int] = []
+
+    def leave(connection: Connection) -> None:
+        held.append(os.dup(connection.fileno()))
+        connection.close()
+
+    began = time.monotonic()
+    assert outcomes_of(tmp_path, At(0, Stage.RUN), afterwards=leave)[TORCH] == died(Stage.RUN)
+    assert time.monotonic() - began < 30, "it did not wait for the time limit of 60 s"
+    os.close(held[0])
 
 
 def test_half_a_secret_at_the_begin_of_the_log_is_blanked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,8 +20,9 @@ from fuzzer.campaign.state import State
 from fuzzer.campaign.store import Store
 from fuzzer.isolate.reports import SHOWS, SanitizerReport, ScriptRun
 from fuzzer.lanes import TVM_LANES
+from fuzzer.system.process_tree import descendants
 from fuzzer.system.processes import resident_bytes
-from fuzzer.watching.resources import Resources, descendants, resources
+from fuzzer.watching.resources import Resources, resources
 from fuzzer.watching.snapshot import Observer, Rates
 from fuzzer.watching.stats_files import PLOT, STATS
 from fuzzer.watching.watch import watched

@@ -1,0 +1,49 @@
+"""What a killed run leaves: processes, files of children, and files that were not written completely."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from fuzzer.campaign import state
+from fuzzer.campaign.layout import ELSEWHERE, ERRORS, PARKED, WAITING
+from fuzzer.system import process_tree
+
+FOLDERS = ("crashes", "corpus", ERRORS, ELSEWHERE, WAITING, PARKED)
+FILES = (state.NAME, "fuzz_stats", "plot_data", "merged.json")
+"""Files of a campaign's own folder, in which the user may have others."""
+
+
+def remove(folder: Path, scratch: Path) -> None:
+    """End and delete them. Only what a run of this campaign has made is touched, and nothing that another process still
+    writes. The caller holds the lock of the campaign."""
+    process_tree.kill_strays(f"TMPDIR={scratch.absolute()}", os.getpid())
+    shutil.rmtree(scratch, ignore_errors=True)
+    for path in _incomplete(folder):
+        if _is_being_written(path):
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def _incomplete(folder: Path) -> Iterator[Path]:
+    for name in FOLDERS:
+        yield from folder.glob(f"{name}/.tmp-*")
+        yield from folder.glob(f"{name}/*/.tmp-*")
+    for name in FILES:
+        yield from folder.glob(f".tmp-{name}-*")
+
+
+def _is_being_written(path: Path) -> bool:
+    """Whether the process that `fuzzer.system.files.write_atomically` names at the end is another command of ours."""
+    pid = path.name.rpartition("-")[2]
+    if not path.is_file() or not pid.isdigit() or int(pid) == os.getpid():
+        return False
+    try:
+        return b"fuzz" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False

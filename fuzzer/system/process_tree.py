@@ -1,0 +1,109 @@
+"""A process and the processes below it: what they use, and how to end all of them.
+
+A process whose parent ends belongs to the nearest ancestor that has called `adopt_orphans`, and otherwise to init. So
+no process below one that has called it gets away from its tree, whatever sessions and groups it makes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from fuzzer.system import processes
+
+_PR_SET_CHILD_SUBREAPER = 36
+_END_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a tree uses: resident bytes, CPU seconds with those of waited-for children, and processes. Memory that
+    several of them share counts for each."""
+
+    resident: int
+    cpu: float
+    processes: int
+
+
+def adopt_orphans() -> None:
+    """Become the parent of each process below this one whose parent ends (PR_SET_CHILD_SUBREAPER in prctl(2))."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def children(pid: int) -> list[int]:
+    """The children of a process; none where it has ended."""
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with contextlib.suppress(OSError):  # the thread has ended
+                found += map(int, Path(f"/proc/{pid}/task/{task}/children").read_text().split())
+    return found
+
+
+def descendants(pid: int) -> Iterator[int]:
+    """The children of a process, and their children in turn."""
+    for child in children(pid):
+        yield child
+        yield from descendants(child)
+
+
+def usage(pid: int) -> Usage:
+    """What a process and its descendants use."""
+    tree = [pid, *descendants(pid)]
+    return Usage(sum(map(processes.resident_bytes, tree)), sum(map(processes.cpu_seconds, tree)), len(tree))
+
+
+def proportional_bytes(pid: int) -> int:
+    """The memory of a process and its descendants. What they share counts once. Takes milliseconds for each."""
+    return sum(map(processes.proportional_bytes, [pid, *descendants(pid)]))
+
+
+def kill(pid: int) -> None:
+    """Kill a process, its group and its descendants. They are stopped first, so that none of them forks meanwhile."""
+    stopped: set[int] = set()
+    deadline = time.monotonic() + _END_SECONDS
+    while (running := {pid, *descendants(pid)} - stopped) and time.monotonic() < deadline:
+        for each in running:
+            _signal(each, signal.SIGSTOP)
+        stopped |= running
+    processes.kill_group(pid)
+    for each in stopped:
+        _signal(each, signal.SIGKILL)
+
+
+def kill_children(pid: int) -> None:
+    """Kill the descendants of a process, which itself goes on."""
+    for child in children(pid):
+        kill(child)
+
+
+def _signal(pid: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, number)
+
+
+def kill_strays(marker: str, keep: int) -> list[int]:
+    """Kill this user's processes that have `marker` in their environment and are no descendants of the process `keep`,
+    which is not killed either. Return their pids."""
+    kept = {keep, *descendants(keep)}
+    strays = [pid for pid in _all() if pid not in kept and marker.encode() in _environment(pid)]
+    for pid in strays:
+        _signal(pid, signal.SIGKILL)
+    return strays
+
+
+def _all() -> Iterator[int]:
+    return (int(name) for name in os.listdir("/proc") if name.isdigit())
+
+
+def _environment(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    except OSError:  # it has ended, or belongs to another user
+        return b""

@@ -1,0 +1,79 @@
+"""What a killed run left goes at the next start; nothing else does."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from fuzzer.campaign import leftovers
+from fuzzer.campaign.layout import SCRATCH
+from fuzzer.campaign.leftovers import FILES, FOLDERS
+
+
+def removed(folder: Path) -> None:
+    leftovers.remove(folder, folder / SCRATCH)
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_incomplete_files_and_folders_go(tmp_path: Path, name: str) -> None:
+    (tmp_path / name / ".tmp-a").mkdir(parents=True)
+    (tmp_path / name / ".tmp-a" / "case.json").write_text("{")
+    (tmp_path / name / "whole").mkdir()
+    (tmp_path / name / "whole" / "finding.json").write_text("{}")
+    (tmp_path / name / "whole" / ".tmp-finding.json-999999999").write_text("{")
+    removed(tmp_path)
+    left = {str(path.relative_to(tmp_path / name)) for path in (tmp_path / name).rglob("*")}
+    assert left == {"whole", "whole/finding.json"}
+
+
+def test_the_users_own_files_stay(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere.txt"
+    elsewhere.write_text("mine")
+    for name in FILES:
+        (tmp_path / f".tmp-{name}-7").write_text("{")
+    mine = [tmp_path / ".tmp-notes", tmp_path / "src" / ".tmp-a", tmp_path / "crashes" / "x" / "deeper" / ".tmp-a"]
+    for path in mine:
+        path.mkdir(parents=True)
+    (tmp_path / "crashes" / ".tmp-link").symlink_to(elsewhere)
+    removed(tmp_path)
+    assert all(path.exists() for path in mine)
+    assert elsewhere.read_text() == "mine"
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".tmp-notes", "crashes", "elsewhere.txt", "src"]
+    assert not (tmp_path / "crashes" / ".tmp-link").is_symlink()
+
+
+def test_what_another_command_writes_stays(tmp_path: Path) -> None:
+    folder = tmp_path / "crashes" / "x"
+    folder.mkdir(parents=True)
+    other = subprocess.Popen([sys.executable, "-c", "'fuzz'; input()"], stdin=subprocess.PIPE)
+    unrelated = subprocess.Popen(["sleep", "60"])
+    try:
+        writing = folder / f".tmp-finding.json-{other.pid}"
+        old = folder / f".tmp-finding.json-{unrelated.pid}"
+        own = folder / f".tmp-finding.json-{os.getpid()}"
+        for path in (writing, old, own):
+            path.write_text("{")
+        removed(tmp_path)
+        assert list(folder.iterdir()) == [writing]
+    finally:
+        unrelated.kill()
+        unrelated.wait()
+        other.communicate(b"\n")
+
+
+def test_processes_of_a_killed_run_end(tmp_path: Path) -> None:
+    double = "import subprocess; print(subprocess.Popen(['sleep', '60'], start_new_session=True, stdout=2).pid)"
+    environment = {**os.environ, "TMPDIR": f"{tmp_path}/{SCRATCH}/host/tmpabc"}
+    done = subprocess.run([sys.executable, "-c", double], env=environment, capture_output=True, text=True)
+    stray = int(done.stdout)
+    removed(tmp_path)
+    for _ in range(100):
+        if not Path(f"/proc/{stray}").exists():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it still runs")

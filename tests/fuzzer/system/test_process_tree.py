@@ -1,0 +1,132 @@
+"""Trees of real processes: what they use, and that all of them end."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from fuzzer.system import process_tree
+
+Start = Callable[..., subprocess.Popen[str]]
+
+PARENT = """
+    import os, subprocess, sys, time
+    from fuzzer.system import process_tree
+
+    process_tree.adopt_orphans()
+    leave = "import subprocess; print(subprocess.Popen(['sleep', '60'], start_new_session=True, stdout=2).pid)"
+    orphan = int(subprocess.run([sys.executable, "-c", leave], stdout=subprocess.PIPE, text=True).stdout)
+    child = subprocess.Popen(["sleep", "60"])
+    print(orphan, child.pid, flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    started: list[subprocess.Popen[str]] = []
+
+    def start(*command: str, **more: str) -> subprocess.Popen[str]:
+        environment = {**os.environ, **more}
+        started.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process_tree.kill(process.pid)
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
+
+
+def tree(start: Start) -> tuple[int, list[int]]:
+    """A process, and the two below it: one left its session and lost its parent."""
+    parent = start(sys.executable, "-c", textwrap.dedent(PARENT))
+    assert parent.stdout is not None
+    return parent.pid, [int(each) for each in parent.stdout.readline().split()]
+
+
+def ends(pid: int) -> bool:
+    """Whether a process ends within ten seconds. A zombie has ended."""
+    for _ in range(200):
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except FileNotFoundError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_an_orphan_stays_in_the_tree(start: Start) -> None:
+    pid, below = tree(start)
+    assert sorted(process_tree.descendants(pid)) == sorted(below)
+    assert process_tree.usage(pid).processes == 3
+
+
+def test_all_of_a_tree_ends(start: Start) -> None:
+    pid, below = tree(start)
+    process_tree.kill(pid)
+    assert all(map(ends, (pid, *below)))
+
+
+def test_only_what_is_below_ends(start: Start) -> None:
+    pid, below = tree(start)
+    process_tree.kill_children(pid)
+    assert all(map(ends, below))
+    assert not ends_soon(pid)
+
+
+def ends_soon(pid: int) -> bool:
+    time.sleep(0.2)
+    return not Path(f"/proc/{pid}").exists()
+
+
+def test_memory_and_time_of_all_count(start: Start) -> None:
+    alone = process_tree.usage(os.getpid())
+    spins = (
+        "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'x = bytearray(1 << 27)\\nwhile True: pass'])"
+    )
+    other = start(sys.executable, "-c", spins)
+    for _ in range(200):
+        used = process_tree.usage(other.pid)
+        if used.processes == 2 and used.resident > 1 << 27 and used.cpu > 0.2:
+            break
+        time.sleep(0.05)
+    assert used.processes == 2
+    assert used.resident > 1 << 27
+    assert used.cpu > 0.2
+    assert process_tree.usage(os.getpid()).processes == alone.processes + 2
+
+
+def test_strays_are_those_outside_the_tree_with_the_marker(start: Start, tmp_path: Path) -> None:
+    marker = f"TMPDIR={tmp_path}"
+    inside = start("sleep", "60", TMPDIR=str(tmp_path))
+    double = "import subprocess; print(subprocess.Popen(['sleep', '60'], start_new_session=True).pid, flush=True)"
+    leaves = start(sys.executable, "-c", double, TMPDIR=str(tmp_path / "x"))
+    assert leaves.stdout is not None
+    stray = int(leaves.stdout.readline())
+    leaves.wait()
+    other = subprocess.Popen(["sleep", "60"], env={"PATH": os.environ["PATH"], "TMPDIR": "/elsewhere"})
+    try:
+        assert process_tree.kill_strays(marker, os.getpid()) == [stray]
+        assert ends(stray)
+        assert inside.poll() is None
+        assert other.poll() is None
+    finally:
+        other.kill()
+        other.wait()
+
+
+def test_a_process_that_has_ended_uses_nothing() -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    assert process_tree.usage(gone.pid) == process_tree.Usage(0, 0.0, 1)
+    assert process_tree.children(gone.pid) == []
