@@ -12,7 +12,7 @@ from fuzzer.campaign.layout import ELSEWHERE, ERRORS, PARKED, WAITING
 from fuzzer.system import process_tree
 
 FOLDERS = ("crashes", "corpus", ERRORS, ELSEWHERE, WAITING, PARKED)
-FILES = (state.NAME, "fuzz_stats", "plot_data", "merged.json")
+FILES = (state.NAME, "fuzz_stats", "plot_data", "merged.json", "filing.json")
 """Files of a campaign's own folder, in which the user may have others."""
 
 

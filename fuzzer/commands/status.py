@@ -72,6 +72,8 @@ def _lines(found: Status) -> Iterator[str]:
         yield f"!! {failed_by_itself(broken)}{_location(Path(found.campaign) / ERRORS)}"
     if disagreements := sum(books["evaluation_disagrees"].values()):
         yield f"!! {evaluated_wrongly(disagreements)}{_location(Path(found.campaign) / ERRORS)}"
+    if found.filing:
+        yield f"!! {found.filing}"
     if found.unreadable:
         yield f"!! {number_of(len(found.unreadable), 'finding')} that cannot be read: {found.unreadable[0]}"
     for name, column, now in (("findings", 4, sum(found.findings.values())), ("features", 3, found.features)):

@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
+from fuzzer.campaign import filing_progress
+from fuzzer.campaign.filing_progress import Progress
 from fuzzer.filing import draft as drafts
 from fuzzer.filing import secret
 from fuzzer.filing.filing import Filed, settle_all, submit
@@ -27,6 +31,9 @@ from oracles.finding import Component
 LOOK_SECONDS = 1.0
 """The seconds between two checks for new findings."""
 
+RETRY_SECONDS = 60.0
+"""The seconds until a finding is tried again that could not be filed."""
+
 NICE = 10
 """The niceness of the filing thread."""
 
@@ -36,7 +43,8 @@ class AutoFiler:
 
     When the context closes, the remaining findings are filed first, unless `drop` was called or an exception closes it.
     The reproductions run in the campaign's children, one at a time, beside the tests. `tell` gets one or two lines for
-    each finding. No gate is forced. An error here is reported and never ends the campaign.
+    each finding. No gate is forced. An error never ends the campaign, nor the filing: a finding that could not be filed
+    waits and is tried again. `tell` gets each error once, and `fuzz status` shows it while findings wait.
     """
 
     def __init__(
@@ -54,7 +62,9 @@ class AutoFiler:
         self._backend, self._tell = backend, tell
         self._over, self._dropped = threading.Event(), False
         self._thread = threading.Thread(target=self._run, name="filing", daemon=True)
-        self._done = 0
+        self._taken, self._filed = 0, 0
+        self._waiting: list[FindingDoc] = []
+        self._troubles: set[str] = set()
 
     def __enter__(self) -> AutoFiler:
         self._tracker, self._newest = self._options.tracker(self._token), newest()
@@ -75,28 +85,59 @@ class AutoFiler:
 
     def _run(self) -> None:
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
-        while True:
+        again, last = time.monotonic(), False
+        while not last:
             last = self._over.wait(LOOK_SECONDS)
-            while self._done < len(self._new) and not self._dropped:
-                self._file(self._new[self._done])
-                self._done += 1
-            if last:
+            new = self._new[self._taken :]
+            self._taken += len(new)
+            self._try(doc for doc in new if doc.component is Component.TVM and not doc.flaky)
+            if last or time.monotonic() >= again:
+                waiting, self._waiting = self._waiting, []
+                self._try(waiting)
+                again = time.monotonic() + RETRY_SECONDS
+
+    def _try(self, findings: Iterable[FindingDoc]) -> None:
+        """Try to file findings. Those that could not be filed wait."""
+        trouble, tried = "", False
+        for doc in findings:
+            if self._dropped:
                 return
+            tried = True
+            try:
+                self._file(doc)
+            except Exception as error:  # whatever it is, the campaign goes on, and so does the filing
+                trouble = trouble or f"{type(error).__name__}: {error}"
+                self._note(doc, error)
+        if tried:
+            self._write(trouble)
+
+    def _note(self, doc: FindingDoc, error: Exception) -> None:
+        """Let the finding wait, and tell an error that is new."""
+        self._waiting.append(doc)
+        known = isinstance(error, (Invalid, EnvironmentMissing, OwnFailure, OSError, sqlite3.Error))
+        text = str(error) if known else f"{type(error).__name__}: {error}"
+        if text not in self._troubles:
+            self._troubles.add(text)
+            self._tell(f"{doc.slug}: not filed: {text}; it is tried again every {RETRY_SECONDS:.0f} s")
+
+    def _write(self, trouble: str) -> None:
+        with suppress(OSError):  # a full disk does not end the filing
+            campaign = self._crashes.parent
+            filing_progress.write(campaign, Progress(self._filed, len(self._waiting), trouble if self._waiting else ""))
 
     def _file(self, doc: FindingDoc) -> None:
-        """File one finding. An error is reported, and the next finding is tried."""
-        if doc.component is not Component.TVM or doc.flaky:
-            return
+        """File one finding, or say why it is not to be filed."""
         try:
             draft = drafts.read(self._crashes / doc.slug)
             if self._token.is_in(draft.text):
                 raise Invalid("its report contains the token")
-            with self._options.open_ledger() as ledger:
-                context = FilingContext(ledger, self._options.place, self._tracker, lambda: self._backend, self._newest)
-                outcome = submit(draft, context)
-        except (Invalid, EnvironmentMissing, OwnFailure, OSError, sqlite3.Error) as error:
+        except Invalid as error:
             self._tell(f"{doc.slug}: not filed: {error}")
             return
+        with self._options.open_ledger() as ledger:
+            context = FilingContext(ledger, self._options.place, self._tracker, lambda: self._backend, self._newest)
+            outcome = submit(draft, context)
+        self._filed += isinstance(outcome, Filed)
         printed = lines(draft, outcome)
         self._tell(printed[-1] if isinstance(outcome, Filed) else "\n".join(printed[-2:]))
 

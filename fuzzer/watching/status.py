@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from fuzzer.campaign import lock
+from fuzzer.campaign import filing_progress, lock
 from fuzzer.watching.finding_summary import DAY, by_component, found_at, kinds_of
 from fuzzer.watching.health import failing, lanes_health
 from fuzzer.watching.on_disk import counters_of, findings_of, opened, waiting_in
@@ -32,6 +32,7 @@ class Status(msgspec.Struct, rename={"found": "seen"}):
     parked     sightings whose triage failed several times
     today      findings of the last 24 hours
     latest_at  when the latest finding was found, as Unix time
+    filing     why findings wait to be filed by `--auto-file`; empty where none does
     unreadable  for each finding that cannot be read, the reason
     found      by signature, tests that met a finding; `known` counts known behaviour by name
     lanes      how often each lane ended in each way, in the newest tests of this campaign
@@ -55,6 +56,7 @@ class Status(msgspec.Struct, rename={"found": "seen"}):
     today: int
     latest: str
     latest_at: float
+    filing: str
     unreadable: list[str]
     found: dict[str, int]
     known: dict[str, int]
@@ -93,6 +95,7 @@ def status_of(campaign: Path) -> Status:
         sum(at > time.time() - DAY for at in found.values()),
         latest,
         found.get(latest, 0.0),
+        filing_progress.read(campaign).line(),
         unreadable,
         books.found,
         books.known,

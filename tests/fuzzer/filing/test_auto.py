@@ -14,6 +14,7 @@ import pytest
 from desk import REPO, Shows
 from github_server import TOKEN, GitHubServer
 
+from fuzzer.campaign import filing_progress
 from fuzzer.filing.auto import AutoFiler
 from fuzzer.filing.draft import Draft
 from fuzzer.filing.gates import STOP, state_folder
@@ -116,11 +117,17 @@ def test_a_ledger_that_is_broken_for_a_while_is_reported_and_the_next_is_tried(
         auto.new.append(findings[0].doc)
         until(lambda: len(auto.messages) == 1)
         ledger.write_bytes(whole)
+        until(lambda: "1 finding could not be filed yet: Invalid: " in waits(findings))
         auto.new.append(findings[1].doc)
+        until(lambda: len(auto.messages) == 2)
+    why = f"{ledger}: file is not a database; name another with --ledger"
     assert auto.messages == [
-        f"{findings[0].doc.slug}: not filed: {ledger}: file is not a database; name another with --ledger",
+        f"{findings[0].doc.slug}: not filed: {why}; it is tried again every 60 s",
         f"{findings[1].doc.slug}: filed: {server.url}/{REPO}/issues/1",
+        f"{findings[0].doc.slug}: filed: {server.url}/{REPO}/issues/2",
     ]
+    assert waits(findings) == ""
+    assert filing_progress.read(findings[0].folder.parents[1]).filed == 2
 
 
 def test_an_error_of_the_database_while_a_finding_is_filed_ends_that_one_only(
@@ -136,8 +143,31 @@ def test_an_error_of_the_database_while_a_finding_is_filed_ends_that_one_only(
     monkeypatch.setattr(Ledger, "intend", locked_once)
     with auto.filer:
         auto.new += [draft.doc for draft in findings[:2]]
-    assert auto.messages[0] == f"{findings[0].doc.slug}: not filed: database is locked"
+    again = "not filed: database is locked; it is tried again every 60 s"
+    assert auto.messages[0] == f"{findings[0].doc.slug}: {again}"
     assert auto.messages[1].startswith(f"{findings[1].doc.slug}: filed: ")
+    assert auto.messages[2].startswith(f"{findings[0].doc.slug}: filed: ")
+
+
+def test_an_error_that_lasts_is_printed_once_and_shown_in_the_status(
+    auto: Auto, findings: list[Draft], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error of our own too."""
+
+    def fail(*_: object) -> None:
+        raise KeyError("release")
+
+    monkeypatch.setattr("fuzzer.filing.auto.submit", fail)
+    with auto.filer:
+        auto.new += [draft.doc for draft in findings[:3]]
+    slug = findings[0].doc.slug
+    assert auto.messages == [f"{slug}: not filed: KeyError: 'release'; it is tried again every 60 s"]
+    assert waits(findings) == "3 findings could not be filed yet: KeyError: 'release'"
+
+
+def waits(findings: list[Draft]) -> str:
+    """What `fuzz status` shows."""
+    return filing_progress.read(findings[0].folder.parents[1]).line()
 
 
 def test_a_broken_record_of_a_toolchain_is_reported_before_the_campaign_begins(
