@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Collection
 from pathlib import Path
 
 LINK = "it is a link, and nothing of a finding or case is read through one"
@@ -14,9 +15,6 @@ NO_FILE = "it is not a regular file"
 MOST_BYTES = 256 << 20
 """The largest file that is read, and the most that the files of one folder may have together. The tensors of a case
 have at most 64 MiB."""
-
-MOST_FILES = 64
-"""The most files that the folder of a finding, of a sighting or of a case may have; they have up to twelve."""
 
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
@@ -38,15 +36,19 @@ def read_plain(path: Path, most: int = MOST_BYTES) -> bytes:
         os.close(folder)
 
 
-def plain_files(folder: Path) -> dict[str, bytes]:
-    """Return the contents of all files of a folder, by name; folders in it are left out. Raise OSError where one of the
-    files is a link, where there are too many, and where they are too large together."""
-    names = sorted(entry.name for entry in os.scandir(folder) if not entry.is_dir(follow_symlinks=False))
-    if len(names) > MOST_FILES:
-        raise OSError(errno.EFBIG, f"it has {len(names):,} files, more than {MOST_FILES}", str(folder))
+def plain_files(folder: Path, names: Collection[str]) -> dict[str, bytes]:
+    """Return the contents of the files of a folder that have one of these names, by name. Raise OSError where there is
+    a link in the folder, whatever its name is, and where the files are too large together."""
+    chosen = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_symlink():
+                raise OSError(errno.ELOOP, LINK, entry.path)
+            if entry.name in names:
+                chosen.append(entry.name)
     found: dict[str, bytes] = {}
     left = MOST_BYTES
-    for name in names:
+    for name in sorted(chosen):
         found[name] = read_plain(folder / name, left)
         left -= len(found[name])
     return found

@@ -22,6 +22,17 @@ from fuzzer.findings import finding_file
 from fuzzer.findings.finding_file import FindingDoc
 from generators.graph import Invalid
 
+FOLDER_FILES = frozenset(
+    {
+        *("case.json", "tensors.safetensors"),
+        *("finding.json", "repro.py", "issue.md", "log.txt", "test_regression.py"),
+        *("ir-before.txt", "ir-after.txt", "onnx.json", "natural.json", "natural.safetensors"),
+        "attempts.txt",
+    }
+)
+"""The files that the folder of a finding, of a sighting or of a case may have. Others are not copied to other campaigns
+and machines."""
+
 ERRORS, ELSEWHERE = "errors", "elsewhere"
 WAITING, PARKED = "waiting", "parked"
 

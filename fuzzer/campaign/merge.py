@@ -9,7 +9,7 @@ import msgspec
 
 from fuzzer.campaign import index
 from fuzzer.campaign.index import Index
-from fuzzer.campaign.layout import PARKED, WAITING, findings_in
+from fuzzer.campaign.layout import FOLDER_FILES, PARKED, WAITING, findings_in
 from fuzzer.campaign.lock import why_no_index
 from fuzzer.campaign.store import Store
 from fuzzer.campaign.waiting import Queue
@@ -42,13 +42,21 @@ def merge(sources: Sequence[Path], into: Path) -> list[Merged]:
             raise Invalid(f"{source}: a campaign cannot be merged into itself")
         with Index(source, writes=False) as theirs:
             theirs.check()
-        for _ in findings_in(source / "crashes"):
-            pass
+        _check_names(source)
         for path in (path for name in ("crashes", "corpus", WAITING, PARKED) for path in (source / name).glob("*/*")):
             if path.is_symlink() or path.parent.is_symlink():
                 raise Invalid(f"{path if path.is_symlink() else path.parent}: {LINK}")
     with Store(into, None) as store:
         return [bring(source, store) for source in sources]
+
+
+def _check_names(source: Path) -> None:
+    """Read all findings. Raise `Invalid` where one cannot be read, or where two have one name."""
+    names: set[str] = set()
+    for doc in findings_in(source / "crashes"):
+        if doc.slug in names:
+            raise Invalid(f"{source / 'crashes'}: two findings have the name {doc.slug}; move one of them away")
+        names.add(doc.slug)
 
 
 def bring(source: Path, store: Store) -> Merged:
@@ -66,6 +74,6 @@ def bring(source: Path, store: Store) -> Merged:
     for path in sorted((source / "corpus").glob(f"*/{case_file.JSON_NAME}")):
         store.corpus.mkdir(exist_ok=True)
         if not (store.corpus / path.parent.name).exists():
-            copy_folder(path.parent, store.corpus / path.parent.name)
+            copy_folder(path.parent, store.corpus / path.parent.name, FOLDER_FILES)
     with Index(source, writes=False) as theirs:
         return Merged(source, store.adopt(theirs), new, known)

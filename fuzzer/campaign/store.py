@@ -16,12 +16,13 @@ from typing import TypeVar
 
 from fuzzer.campaign import index, leftovers, own_errors, state
 from fuzzer.campaign.index import Index
-from fuzzer.campaign.layout import ELSEWHERE, ERRORS, SCRATCH, findings_in
+from fuzzer.campaign.layout import ELSEWHERE, ERRORS, FOLDER_FILES, SCRATCH, findings_in
 from fuzzer.campaign.lock import locked, why_no_index
 from fuzzer.campaign.rows import NO_OBSERVATIONS, IndexRow, Observations
 from fuzzer.campaign.state import State
 from fuzzer.cases import onnx_model
 from fuzzer.findings import finding_file
+from fuzzer.findings.field_forms import SLUG
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.findings.record import AFTER, BEFORE, ONNX, record_of
 from fuzzer.lanes import EVERY_LANE
@@ -298,7 +299,9 @@ class Store:
         with self._lock:
             if doc.signature in self.findings:
                 return False
-            copy_folder(folder, self.crashes / doc.slug)
+            if (self.crashes / doc.slug).exists():
+                raise Invalid(f"{self.crashes / doc.slug}: it has the name of {folder}, and is another finding")
+            copy_folder(folder, self.crashes / doc.slug, FOLDER_FILES)
             self.findings[doc.signature] = self._take(doc)
             return True
 
@@ -347,7 +350,7 @@ def _shows_in(lane: LaneSpec, doc: FindingDoc) -> bool:
 def add_elsewhere(folder: Path, slug: str, document: bytes) -> None:
     """Store the `finding.json` of another node's finding in a campaign, which may be running. It counts as known
     there."""
-    if Path(slug).name != slug:
+    if not SLUG.fullmatch(slug):
         raise Invalid(f"{slug!r} is not the name of a finding")
     (folder / ELSEWHERE / slug).mkdir(parents=True, exist_ok=True)
     write_atomically(folder / ELSEWHERE / slug / finding_file.NAME, document)

@@ -18,7 +18,7 @@ from typing import TypeVar
 
 from fuzzer.campaign import waiting_item
 from fuzzer.campaign.attempts import Event
-from fuzzer.campaign.layout import PARKED, WAITING
+from fuzzer.campaign.layout import FOLDER_FILES, PARKED, WAITING
 from fuzzer.campaign.priority import Traits, distance
 from fuzzer.campaign.waiting_item import Item
 from fuzzer.findings.this_machine import lacking
@@ -187,7 +187,7 @@ class Queue:
                 if not self._like(item.name, item.key, item.ops):
                     here = self.folder / WAITING / item.name
                     try:
-                        copy_folder(item.folder, here)
+                        copy_folder(item.folder, here, FOLDER_FILES)
                     except FileNotFoundError:  # the source has investigated it meanwhile
                         continue
                     item.parent = here.parent

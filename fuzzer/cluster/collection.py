@@ -16,7 +16,7 @@ import msgspec
 
 from fuzzer.campaign import index, state
 from fuzzer.campaign.index import Index
-from fuzzer.campaign.layout import PARKED, WAITING
+from fuzzer.campaign.layout import FOLDER_FILES, PARKED, WAITING
 from fuzzer.campaign.state import State
 from fuzzer.findings import finding_file
 from fuzzer.seeds import corpus
@@ -94,7 +94,9 @@ def _files(campaign: Path, folder: Path) -> dict[str, bytes]:
     """The files of a folder by their paths in the campaign. Where one of them is a link, print a message and return no
     files. A folder that is gone by now has none."""
     try:
-        return {str((folder / name).relative_to(campaign)): data for name, data in plain_files(folder).items()}
+        return {
+            str((folder / name).relative_to(campaign)): data for name, data in plain_files(folder, FOLDER_FILES).items()
+        }
     except FileNotFoundError:
         return {}
     except OSError as error:

@@ -9,7 +9,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -55,10 +55,10 @@ def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
         raise
 
 
-def copy_folder(folder: Path, to: Path) -> None:
-    """Make a new folder with the same files, as `write_folder` does. The files keep their times, which show when a
-    finding was made. Raise OSError where a file is a link."""
-    files = plain_files(folder)
+def copy_folder(folder: Path, to: Path, names: Collection[str]) -> None:
+    """Make a new folder with the files of another that have these names, as `write_folder` does. The files keep their
+    times, which show when a finding was made. Raise OSError where a file is a link."""
+    files = plain_files(folder, names)
     write_folder(to, files)
     for name in files:
         times = (folder / name).lstat()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from generators import plain_file
-from generators.plain_file import NO_FILE, plain_files, read_plain
+from generators.plain_file import LINK, NO_FILE, plain_files, read_plain
 
 
 def test_a_file_is_read(tmp_path: Path) -> None:
@@ -52,14 +52,21 @@ def test_the_files_of_a_folder_are_bounded_together(tmp_path: Path, monkeypatch:
     for name in "ab":
         (tmp_path / name).write_bytes(b"123")
     monkeypatch.setattr(plain_file, "MOST_BYTES", 6)
-    assert plain_files(tmp_path) == {"a": b"123", "b": b"123"}
+    assert plain_files(tmp_path, "ab") == {"a": b"123", "b": b"123"}
     monkeypatch.setattr(plain_file, "MOST_BYTES", 5)
     with pytest.raises(OSError, match="it has more than 2 bytes"):
-        plain_files(tmp_path)
+        plain_files(tmp_path, "ab")
 
 
-def test_a_folder_of_many_files_is_refused(tmp_path: Path) -> None:
-    for number in range(65):
-        (tmp_path / str(number)).touch()
-    with pytest.raises(OSError, match="it has 65 files, more than 64"):
-        plain_files(tmp_path)
+def test_only_files_of_the_list_are_read(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"1")
+    (tmp_path / "notes.txt").write_bytes(b"2")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    assert plain_files(tmp_path, {"a", "b"}) == {"a": b"1"}
+
+
+def test_a_link_is_refused_whatever_its_name_is(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").symlink_to("/etc/passwd")
+    with pytest.raises(OSError, match=LINK):
+        plain_files(tmp_path, {"a"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fuzzer.campaign.index import Index
-from fuzzer.campaign.layout import WAITING
+from fuzzer.campaign.layout import FOLDER_FILES, WAITING
 from fuzzer.campaign.merge import Merged, merge
 from fuzzer.campaign.rows import index_row
 from fuzzer.campaign.store import Store, repair
@@ -160,3 +161,35 @@ def test_books_that_were_lost_with_the_index_come_back_when_it_is_done_again(tmp
     assert merge([a], into) == [Merged(a, 3, 0, 1)]
     with Index(into, writes=False) as read:
         assert [counters.tests for *_, counters in read.origins()] == [4, 3]
+
+
+def test_only_files_that_a_finding_may_have_are_copied(tmp_path: Path, make: Make) -> None:
+    source = campaign(tmp_path / "a", 1, 1, make())
+    (folder,) = (source / "crashes").iterdir()
+    (folder / "notes.txt").write_text("mine")
+    os.mkfifo(folder / "pipe")
+    merge([source], tmp_path / "into")
+    (copy,) = (tmp_path / "into" / "crashes").iterdir()
+    assert {path.name for path in copy.iterdir()} == {path.name for path in folder.iterdir()} - {"notes.txt", "pipe"}
+
+
+def test_two_findings_of_one_name_stop_it_before_anything_is_written(tmp_path: Path, make: Make) -> None:
+    source = campaign(tmp_path / "a", 1, 1, make())
+    (folder,) = (source / "crashes").iterdir()
+    shutil.copytree(folder, folder.with_name("copy"))
+    with pytest.raises(Invalid, match=f"crashes: two findings have the name {folder.name}; move one of them away$"):
+        merge([source], tmp_path / "into")
+    assert not (tmp_path / "into").exists()
+
+
+def test_another_finding_of_that_name_is_not_replaced(tmp_path: Path, make: Make) -> None:
+    source = campaign(tmp_path / "a", 1, 1, make())
+    (folder,) = (source / "crashes").iterdir()
+    (tmp_path / "into" / "crashes" / folder.name).mkdir(parents=True)
+    with Store(tmp_path / "into", 2) as store, pytest.raises(Invalid, match=f"it has the name of {folder}, and is"):
+        store.copy_finding(folder, finding_file.read(folder))
+
+
+def test_all_files_of_shipped_findings_are_copied() -> None:
+    shipped = Path(__file__).parents[3] / "crashes"
+    assert {path.name for path in shipped.glob("*/*")} <= FOLDER_FILES

@@ -74,6 +74,6 @@ def test_files_that_are_written_hold_no_secret(tmp_path: Path) -> None:
     secrets.remember(CANARY)
     write_folder(tmp_path / "x", {"a": f"<{CANARY}>".encode()})
     write_atomically(tmp_path / "b", CANARY.encode())
-    copy_folder(tmp_path / "x", tmp_path / "y")
+    copy_folder(tmp_path / "x", tmp_path / "y", {"a"})
     assert (tmp_path / "y" / "a").read_text() == f"<{'*' * len(CANARY)}>"
     assert (tmp_path / "b").read_text() == "*" * len(CANARY)
