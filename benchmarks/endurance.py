@@ -81,7 +81,7 @@ def _cpu_of_tests(folder: Path) -> float:
     if not (folder / index.NAME).exists():
         return 0.0
     with index.Index(folder, writes=False) as read:
-        return float(str(read.rows("SELECT total(cpu_ms) FROM tests")[0][0])) / 1000
+        return read.rows(tuple[float], "SELECT total(cpu_ms) FROM tests")[0][0] / 1000
 
 
 def _is_zygote(pid: int) -> bool:

@@ -159,10 +159,10 @@ def unsound(campaign: Path) -> Iterator[str]:
     if not (campaign / index.NAME).exists():
         return
     with index.Index(campaign, writes=False) as opened:
-        for (answer,) in opened.rows("PRAGMA integrity_check"):
+        for (answer,) in opened.rows(tuple[str], "PRAGMA integrity_check"):
             if answer != "ok":
                 yield f"{index.NAME}: {answer}"
-        for (slug,) in opened.rows("SELECT slug FROM findings"):
+        for (slug,) in opened.rows(tuple[str], "SELECT slug FROM findings"):
             if not (campaign / SAVED / str(slug)).is_dir():
                 yield f"{index.NAME}: it has {slug}, which is not in {SAVED}/"
 

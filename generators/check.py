@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -101,6 +102,9 @@ def _check_forms(graph: Graph, types: Mapping[str, TensorType]) -> None:
     """Check that each call can be written in its form. A layer must own its parameters, and a value that is changed in
     place must have no other reader."""
     owned = {item.value.name for item in graph.inputs if item.role.is_owned}
+    producers = {value.name: node for node in reversed(graph.nodes) for value in node.results}
+    reads = Counter(name for node in graph.nodes for name in node.args)
+    reads.update(set(graph.outputs))
     for index, node in enumerate(graph.nodes):
         if node.form is Form.PLAIN:
             continue
@@ -111,18 +115,19 @@ def _check_forms(graph: Graph, types: Mapping[str, TensorType]) -> None:
         layer = op.forms[node.form]
         if isinstance(layer, Layer) and not owned.issuperset(node.args[layer.inputs :]):
             raise Invalid(f"{place}: a layer's parameters must belong to the model")
-        if node.form is Form.INPLACE and (why := _why_not_in_place(graph, index, types)):
+        if node.form is Form.INPLACE and (why := _why_not_in_place(node, producers, reads, types)):
             raise Invalid(f"{place}: cannot work in place: {why}")
 
 
-def _why_not_in_place(graph: Graph, index: int, types: Mapping[str, TensorType]) -> str | None:
-    """Return why a node must not change its first operand, or None where it may."""
-    node = graph.nodes[index]
+def _why_not_in_place(
+    node: Node, producers: Mapping[str, Node], reads: Mapping[str, int], types: Mapping[str, TensorType]
+) -> str | None:
+    """Return why a node must not change its first operand, or None where it may. `producers` has the node of each
+    result, and `reads` how often each value is an operand or an output."""
     name = node.args[0]
-    producers = [n for n in graph.nodes if any(value.name == name for value in n.results)]
-    if not producers or TABLE[producers[0].op].view:
+    if name not in producers or TABLE[producers[name].op].view:
         return f"{name} may be part of an input"
-    if name in graph.outputs or sum(n.args.count(name) for n in graph.nodes) > 1:
+    if reads[name] > 1:
         return f"{name} is read elsewhere"
     if len(node.results) != 1 or node.results[0].type != types[name]:
         return f"{name} has another type than the result"

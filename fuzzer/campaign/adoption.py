@@ -8,13 +8,17 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol, TypeVar
+
+from generators.graph import Invalid
+
+T = TypeVar("T")
 
 
 class Source(Protocol):
     """The index that rows are copied from."""
 
-    def each(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]: ...
+    def each(self, row: type[T], query: str, *values: object) -> Iterator[T]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +31,17 @@ class Part:
     mine: int
     lanes: Mapping[int, int]
 
-    def rows(self, query: str) -> Iterator[tuple[Any, ...]]:
-        return self.other.each(f"{query} WHERE origin = ?", self.origin)
+    def rows(self, row: type[T], query: str) -> Iterator[T]:
+        return self.other.each(row, f"{query} WHERE origin = ?", self.origin)
 
     def lane(self, number: int) -> int:
+        if number not in self.lanes:
+            raise Invalid(f"the index names a lane {number}, which it does not have")
         return self.lanes[number]
 
 
 def take_counts(db: sqlite3.Connection, part: Part) -> None:
-    rows = part.rows("SELECT kind, name, tests FROM counts")
+    rows = part.rows(tuple[str, str, int], "SELECT kind, name, tests FROM counts")
     counted = ((kind, name, part.mine, tests) for kind, name, tests in rows)
     db.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?, ?)", counted)
 
@@ -44,9 +50,9 @@ def take_tests(db: sqlite3.Connection, part: Part) -> int:
     """Copy tests and their outcomes; return how many tests are new."""
     count = "SELECT count(*) FROM tests WHERE origin = ?"
     (before,) = db.execute(count, (part.mine,)).fetchone()
-    tests = ((part.mine, *row) for row in part.rows("SELECT number, cpu_ms FROM tests"))
+    tests = ((part.mine, *row) for row in part.rows(tuple[int, int], "SELECT number, cpu_ms FROM tests"))
     db.executemany("INSERT OR REPLACE INTO tests VALUES (?, ?, ?)", tests)
-    outcomes = part.rows("SELECT test, lane, turn, how, stage FROM outcomes")
+    outcomes = part.rows(tuple[int, int, int, str, str | None], "SELECT test, lane, turn, how, stage FROM outcomes")
     moved = ((part.mine, test, part.lane(lane), *rest) for test, lane, *rest in outcomes)
     db.executemany("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?, ?, ?)", moved)
     return int(db.execute(count, (part.mine,)).fetchone()[0] - before)
@@ -55,8 +61,9 @@ def take_tests(db: sqlite3.Connection, part: Part) -> int:
 def take_sums(db: sqlite3.Connection, part: Part) -> None:
     """Copy the counts by operator and the features. The curve and the failure rates are not copied: only the campaign
     that wrote them reads them."""
-    counts = part.rows("SELECT op, lane, how, outcomes FROM operators")
+    counts = part.rows(tuple[str, int, str, int], "SELECT op, lane, how, outcomes FROM operators")
     supported = ((part.mine, op, part.lane(lane), how, count) for op, lane, how, count in counts)
     db.executemany("INSERT OR REPLACE INTO operators VALUES (?, ?, ?, ?, ?)", supported)
-    features = ((name, part.mine, *rest) for name, *rest in part.rows("SELECT name, first_test, tests FROM features"))
+    found = part.rows(tuple[str, int, int], "SELECT name, first_test, tests FROM features")
+    features = ((name, part.mine, *rest) for name, *rest in found)
     db.executemany("INSERT INTO features VALUES (?, ?, ?, ?) ON CONFLICT (name) DO NOTHING", features)

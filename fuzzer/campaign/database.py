@@ -58,6 +58,8 @@ class damaged_is_invalid:  # noqa: N801 - a context manager, used like contextli
         return None
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+            raise Invalid(f"{self._path}: a query takes too long; is it an index of difftvm?") from None
         if isinstance(error, sqlite3.OperationalError) and (trouble := of_the_machine(error, self._path)):
             raise trouble from error
         if isinstance(error, sqlite3.DatabaseError | msgspec.DecodeError | RecursionError):

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import errno
 import sqlite3
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
@@ -37,6 +38,14 @@ NAMELESS = ""
 
 PROGRESS_SECONDS = 30
 
+_Number = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
+"""A seed, or the number of a test."""
+
+T = TypeVar("T")
+
+MOST_SECONDS = 600.0
+"""A query of a reader ends after this time without a row: the file may come from elsewhere."""
+
 FEW = 100
 """The rows of this number of newest tests are never deleted: `fuzz status` computes the health of lanes from them."""
 
@@ -49,6 +58,9 @@ class Index:
         self._guard = damaged_is_invalid(self.path)
         with self._guard:
             self._db = connected(self.path, writes)
+        self._began = time.monotonic()
+        if not writes:
+            self._db.set_progress_handler(self._takes_too_long, 1_000_000)
         self._lanes: dict[str, int] = {}
         self._operators: Counter[tuple[str, str, str]] = Counter()
 
@@ -57,6 +69,10 @@ class Index:
 
     def __exit__(self, *error: object) -> None:
         self.close()
+
+    def _takes_too_long(self) -> bool:
+        """Whether SQLite has looked for one row for too long. It asks now and then, and ends the query then."""
+        return time.monotonic() - self._began > MOST_SECONDS
 
     def close(self) -> None:
         try:
@@ -144,16 +160,16 @@ class Index:
         features. Counters are always copied; they stay small."""
         new = 0
         with self._guard, other.as_it_is_now(), self._transaction() as db:
-            named = other.rows("SELECT id, name FROM lanes")
-            lanes = {number: self._lane(str(name)) for number, name in named}
+            named = other.rows(tuple[int, str], "SELECT id, name FROM lanes")
+            lanes = {number: self._lane(name) for number, name in named}
             query = "SELECT id, campaign, seed, next_test, tally FROM origins WHERE campaign <> ?"
-            for origin, campaign, *columns in other.rows(query, NAMELESS):
-                if self._is_ahead(str(campaign), str(columns[-1])):
+            for origin, campaign, *rest, tally in other.rows(tuple[int, str, _Number, _Number, str], query, NAMELESS):
+                if self._is_ahead(campaign, tally):
                     continue  # this index has a newer copy
                 db.execute(
                     "INSERT INTO origins (campaign, seed, next_test, tally) VALUES (?, ?, ?, ?) ON CONFLICT (campaign)"
                     " DO UPDATE SET next_test = excluded.next_test, tally = excluded.tally WHERE id <> ?",
-                    (campaign, *columns, OWN),
+                    (campaign, *rest, tally, OWN),
                 )
                 mine = db.execute("SELECT id FROM origins WHERE campaign = ?", (campaign,)).fetchone()[0]
                 if mine == OWN:
@@ -178,10 +194,10 @@ class Index:
     def _is_ahead(self, campaign: str, counters: str) -> bool:
         """Whether this index already contains more tests of a campaign than these counters."""
         held = self._db.execute("SELECT tally FROM origins WHERE campaign = ?", (campaign,)).fetchone()
-        return held is not None and _tests_in(held[0]) > _tests_in(counters)
+        return held is not None and _counters(held[0]).tests > _counters(counters).tests
 
     def done_from(self, number: int) -> list[int]:
-        found = self.rows("SELECT number FROM tests WHERE origin = ? AND number >= ?", OWN, number)
+        found = self.rows(tuple[int], "SELECT number FROM tests WHERE origin = ? AND number >= ?", OWN, number)
         return [each for (each,) in found]
 
     def forget_oldest(self) -> bool:
@@ -208,27 +224,26 @@ class Index:
     def check(self) -> None:
         """Read the whole file. Raise `Invalid` where it is damaged."""
         with self._guard:
+            self._began = time.monotonic()
             (answer,) = self._db.execute("PRAGMA integrity_check(1)").fetchone()
             if answer != "ok":
                 raise sqlite3.DatabaseError(f"damaged ({answer.splitlines()[-1]})")
 
     def observations(self) -> Observations:
         """All features, and the failure rates that the campaign itself observed."""
-        features = self.rows("SELECT name, tests FROM features")
-        met = self.rows("SELECT road, op, dtype, met, blamed FROM hazards WHERE origin = ?", OWN)
-        return Observations(
-            {str(name): tests for name, tests in features},
-            {},
-            tuple(
-                FailureRate(Importer(str(route)), str(op), str(dtype), float(str(met)), float(str(blamed)))
-                for route, op, dtype, met, blamed in met
-            ),
+        features = self.rows(tuple[str, int], "SELECT name, tests FROM features")
+        rates = self.rows(
+            tuple[Importer, str, str, float, float],
+            "SELECT road, op, dtype, met, blamed FROM hazards WHERE origin = ?",
+            OWN,
         )
+        return Observations(dict(features), {}, tuple(FailureRate(*rate) for rate in rates))
 
     def progress(self, points: int = 1_000_000) -> list[tuple[int, ...]]:
         """The campaign's own curve: at most `points` rows of (seconds, tests, lane results, features, findings, CPU
         seconds), at equal distances in time."""
         return self.rows(
+            tuple[int, ...],
             "SELECT max(seconds), max(tests), max(lane_results), max(features), max(findings), max(cpu_seconds)"
             " FROM progress WHERE origin = ?"
             " GROUP BY seconds * ? / (SELECT max(seconds) + 1 FROM progress WHERE origin = ?) ORDER BY 1",
@@ -239,24 +254,24 @@ class Index:
 
     @property
     def features(self) -> int:
-        return int(str(self.rows("SELECT count(*) FROM features")[0][0]))
+        return self.rows(tuple[int], "SELECT count(*) FROM features")[0][0]
 
     def operators(self) -> list[tuple[str, str, str, int]]:
         """Rows of (operator, lane, how the lane ended, number of outcomes), of this campaign and all merged ones."""
-        rows = self.rows(
+        query = (
             "SELECT op, lanes.name, how, sum(outcomes) FROM operators JOIN lanes ON lanes.id = lane GROUP BY 1, 2, 3"
         )
-        return [(str(op), str(lane), str(how), count) for op, lane, how, count in rows]
+        return self.rows(tuple[str, str, str, int], query)
 
     @property
     def tests(self) -> int:
-        return int(str(self.rows("SELECT count(*) FROM tests")[0][0]))
+        return self.rows(tuple[int], "SELECT count(*) FROM tests")[0][0]
 
     def origins(self) -> list[tuple[str, int, Counters]]:
         """(name, seed, counters) of the campaign itself, and of all that were merged into it."""
-        rows = self.rows("SELECT campaign, seed, tally FROM origins ORDER BY id")
+        rows = self.rows(tuple[str, _Number, str], "SELECT campaign, seed, tally FROM origins ORDER BY id")
         with self._guard:
-            return [(str(name), _number(seed), _counters(counters)) for name, seed, counters in rows]
+            return [(name, seed, _counters(counters)) for name, seed, counters in rows]
 
     def totals(self) -> Counters:
         """The sum of the counters of the campaign and of all that were merged into it."""
@@ -269,6 +284,7 @@ class Index:
         """By lane, how often it ended in each way: in its newest outcomes, and in those before. Only the last `tests`
         test numbers count."""
         rows = self.rows(
+            tuple[str, str, int, int],
             "SELECT lanes.name, how, sum(place <= ?), sum(place > ?) FROM"
             " (SELECT lane, how, row_number() OVER (PARTITION BY lane ORDER BY test DESC) AS place FROM outcomes"
             "  WHERE origin = ? AND test > (SELECT max(number) FROM tests WHERE origin = ?) - ?)"
@@ -281,33 +297,38 @@ class Index:
         )
         counted: dict[str, tuple[dict[str, int], dict[str, int]]] = {}
         for lane, how, *counts in rows:
-            for counts_of_part, count in zip(counted.setdefault(str(lane), ({}, {})), counts, strict=True):
+            for counts_of_part, count in zip(counted.setdefault(lane, ({}, {})), counts, strict=True):
                 if count:
-                    counts_of_part[str(how)] = count
+                    counts_of_part[how] = count
         return counted
 
     def state(self) -> State | None:
         """The campaign's own state; None where nothing was written yet."""
+        own = self.rows(
+            tuple[int, str, _Number, _Number, str],
+            "SELECT id, campaign, seed, next_test, tally FROM origins WHERE id = ?",
+            OWN,
+        )
+        if not own:
+            return None
+        ((_, campaign, seed, next_test, counters),) = own
+        counted = self.rows(tuple[str, str, int], "SELECT kind, name, tests FROM counts WHERE origin = ?", OWN)
         with self._guard:
-            row = self._db.execute(
-                "SELECT campaign, seed, next_test, tally FROM origins WHERE id = ?", (OWN,)
-            ).fetchone()
-            if row is None:
-                return None
-            campaign, seed, next_test, counters = row
-            counted = self._db.execute("SELECT kind, name, tests FROM counts WHERE origin = ?", (OWN,)).fetchall()
-            decoded, seed, next_test = _counters(counters), _number(seed), _number(next_test)
-            msgspec.convert(counted, list[tuple[str, str, int]])
+            decoded = _counters(counters)
         by_kind = {kind: {name: n for k, name, n in counted if k == kind} for kind in ("finding", "known")}
         return State(seed, next_test, decoded, by_kind["finding"], by_kind["known"], campaign)
 
-    def each(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]:
+    def each(self, row: type[T], query: str, *values: object) -> Iterator[T]:
+        """The rows of a query, each checked to have the type `row`: SQLite lets every column hold every type."""
         with self._guard:
-            yield from self._db.execute(query, values)
+            self._began = time.monotonic()
+            for each in self._db.execute(query, values):
+                yield msgspec.convert(each, row)
+                self._began = time.monotonic()
 
-    def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        with self._guard:
-            return self._db.execute(query, values).fetchall()
+    def rows(self, row: type[T], query: str, *values: object) -> list[T]:
+        """All rows of a query, checked as in `each`."""
+        return list(self.each(row, query, *values))
 
 
 def _add(total: dict[str, Any], counters: dict[str, Any]) -> None:
@@ -329,10 +350,6 @@ def _write_observations(db: sqlite3.Connection, observations: Observations) -> N
     )
 
 
-def _tests_in(counters: str) -> int:
-    return _counters(counters).tests
-
-
 def _in_turn(test: IndexRow) -> Iterator[tuple[int, str, str, str | None]]:
     """(turn, lane, how it ended, stage) of each outcome. `turn` numbers lanes with the same name, as drawn lanes
     have."""
@@ -340,9 +357,6 @@ def _in_turn(test: IndexRow) -> Iterator[tuple[int, str, str, str | None]]:
     for lane, how, stage in test.outcomes:
         yield turns[lane], lane, how, stage
         turns[lane] += 1
-
-
-_Number = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
 
 
 def _makes_sense(folder: Path) -> bool:
@@ -356,13 +370,8 @@ def _makes_sense(folder: Path) -> bool:
     return True
 
 
-def _number(value: object) -> int:
-    """A seed, or the number of a test. Raise `msgspec.ValidationError` for anything else."""
-    return msgspec.convert(value, _Number)
-
-
-def _counters(text: object) -> Counters:
-    return msgspec.json.decode(msgspec.convert(text, str), type=Counters)
+def _counters(text: str) -> Counters:
+    return msgspec.json.decode(text, type=Counters)
 
 
 def is_sound(folder: Path) -> bool:

@@ -7,6 +7,7 @@ MessagePack with raw bytes. Nothing in it is executed or unpickled.
 from __future__ import annotations
 
 import errno
+import re
 import tempfile
 import zlib
 from dataclasses import dataclass, field
@@ -19,10 +20,14 @@ from fuzzer.campaign.index import Index
 from fuzzer.campaign.layout import FOLDER_FILES, PARKED, WAITING
 from fuzzer.campaign.state import State
 from fuzzer.findings import finding_file
+from fuzzer.findings.field_forms import SLUG
 from fuzzer.seeds import corpus
 from fuzzer.system.terminal import say
 from generators.graph import Invalid
 from generators.plain_file import plain_files
+
+MOST_BYTES = 1 << 30
+"""The most bytes of an update. One has the new findings, of 64 MiB at most each, and an index."""
 
 SUMS_EVERY = 30
 """The sums are in each 30th update only: they cover the whole campaign and are many times as large as what is new
@@ -57,9 +62,13 @@ class Update(msgspec.Struct, frozen=True):
 
     @staticmethod
     def unpacked(data: bytes) -> Update:
-        """Raise `Invalid` where the bytes are not an update."""
+        """Raise `Invalid` where the bytes are not an update, or have more than `MOST_BYTES` when they are unpacked."""
+        unpacking = zlib.decompressobj()
         try:
-            return msgspec.msgpack.decode(zlib.decompress(data), type=Update)
+            plain = unpacking.decompress(data, MOST_BYTES)
+            if unpacking.unconsumed_tail:
+                raise Invalid(f"an update of more than {MOST_BYTES:,} bytes")
+            return msgspec.msgpack.decode(plain, type=Update)
         except (zlib.error, msgspec.DecodeError, UnicodeDecodeError) as error:
             raise Invalid(f"not an update of this version of difftvm: {error}") from None
 
@@ -67,8 +76,8 @@ class Update(msgspec.Struct, frozen=True):
         """Write the files into a folder. Raise `Invalid` where a path leads out of the folder."""
         for name, data in self.files.items():
             path = folder / name
-            if not path.resolve().is_relative_to(folder.resolve()):
-                raise Invalid(f"a node sent a file {name!r}")
+            if not _FILE.fullmatch(name) or not path.resolve().is_relative_to(folder.resolve()):
+                raise Invalid(f"a node sent a file {name[:100]!r}")
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
 
@@ -104,6 +113,12 @@ def _files(campaign: Path, folder: Path) -> dict[str, bytes]:
             raise
         say(f"{folder} stays here: {error.filename}: {error.strerror}")
         return {}
+
+
+_FOLDERS = "|".join(("crashes", corpus.FOLDER, WAITING, PARKED))
+_FILES = "|".join(map(re.escape, FOLDER_FILES))
+_FILE = re.compile(rf"({re.escape(index.NAME)}|{re.escape(state.NAME)}|({_FOLDERS})/{SLUG.pattern}/({_FILES}))")
+"""The files that an update may have."""
 
 
 @dataclass(slots=True)

@@ -65,10 +65,8 @@ def counters_of(read: Index) -> CampaignCounters:
     if own is None:
         folder = read.path.parent
         raise Invalid(f"{read.path}: it has no counters yet; `fuzz run --campaign {folder}` writes them")
-    counted = read.rows("SELECT kind, name, sum(tests) FROM counts GROUP BY 1, 2")
-    found, known = (
-        {str(name): tests for kind, name, tests in counted if kind == wanted} for wanted in ("finding", "known")
-    )
+    counted = read.rows(tuple[str, str, int], "SELECT kind, name, sum(tests) FROM counts GROUP BY 1, 2")
+    found, known = ({name: tests for kind, name, tests in counted if kind == wanted} for wanted in ("finding", "known"))
     merged = [(name, seed, counters.tests) for name, seed, counters in read.origins()[1:]]
     return CampaignCounters(own, read.totals(), found, known, sorted(merged, key=lambda origin: -origin[2]))
 

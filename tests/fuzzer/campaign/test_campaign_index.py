@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -59,7 +60,7 @@ def test_what_is_written_reads_back(tmp_path: Path) -> None:
         assert read.tests == 2
         assert read.history(10, 1) == {"torch": ({"ran": 1}, {"ran": 1}), "onnxruntime": ({"skipped": 1}, {})}
         assert read.history(1, 9) == {"torch": ({"ran": 1}, {})}
-        assert read.rows("SELECT * FROM findings") == [("0a", "died-relu-0a", index.OWN)]
+        assert read.rows(tuple, "SELECT * FROM findings") == [("0a", "died-relu-0a", index.OWN)]
         with pytest.raises(OSError, match="readonly"):
             read.write(books)
 
@@ -79,7 +80,7 @@ def test_lanes_of_one_name_are_all_kept(tmp_path: Path) -> None:
         assert written.history(9, 9)["drawn"] == ({"ran": 1, "raised": 1}, {})
         written.write(State(7, campaign="me"), [row])
         assert written.history(9, 9)["drawn"] == ({"ran": 1, "raised": 1}, {})
-        assert written.rows("SELECT turn, how FROM outcomes ORDER BY lane, turn") == [
+        assert written.rows(tuple, "SELECT turn, how FROM outcomes ORDER BY lane, turn") == [
             (0, "ran"),
             (1, "raised"),
             (0, "ran"),
@@ -135,7 +136,7 @@ def test_a_killed_campaign_goes_on_where_it_had_committed(tmp_path: Path) -> Non
 
 def store_rows(folder: Path, query: str) -> list[tuple[object, ...]]:
     with Index(folder, writes=False) as read:
-        return read.rows(query)
+        return read.rows(tuple, query)
 
 
 def test_the_curve_has_a_point_now_and_then(tmp_path: Path) -> None:
@@ -203,6 +204,50 @@ def test_repair_of_a_sound_index_keeps_its_rows_and_brings_findings_in(tmp_path:
     assert repair(tmp_path) is None
     assert store_rows(tmp_path, "SELECT slug FROM findings") == [(saved.name,)]
     assert store_rows(tmp_path, "SELECT number FROM tests") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    ("statement", "reads"),
+    [
+        ("UPDATE lanes SET name = x'00'", lambda read, into: into.adopt(read)),
+        ("UPDATE outcomes SET lane = 99", lambda read, into: into.adopt(read)),
+        ("UPDATE outcomes SET how = x'00'", lambda read, into: into.adopt(read)),
+        ("UPDATE tests SET cpu_ms = 'long'", lambda read, into: into.adopt(read)),
+        ("UPDATE operators SET outcomes = 'many'", lambda read, into: into.adopt(read)),
+        ("UPDATE operators SET op = x'00'", lambda read, into: read.operators()),
+        ("UPDATE counts SET tests = 'many'", lambda read, into: read.state()),
+        ("INSERT INTO hazards VALUES (1, 'nowhere', 'add', '', 1, 1)", lambda read, into: read.observations()),
+        ("INSERT INTO features VALUES ('a', 1, 0, 'some')", lambda read, into: read.observations()),
+        ("UPDATE progress SET tests = x'00'", lambda read, into: read.progress()),
+    ],
+)
+def test_a_row_that_has_another_type_is_reported(
+    tmp_path: Path, statement: str, reads: Callable[[Index, Index], object]
+) -> None:
+    with Store(tmp_path / "a", 1) as store:
+        store.record(index_row(0, 0.5, {TORCH: Ran(())}, ("relu",)))
+        store.finished(1)
+        store.count("0a", 1)
+    with closing(sqlite3.connect(tmp_path / "a" / index.NAME)) as db, db:
+        db.execute(statement)
+        assert db.total_changes
+    with Store(tmp_path / "b", 2):
+        pass
+    with (
+        Index(tmp_path / "a", writes=False) as read,
+        Index(tmp_path / "b") as into,
+        pytest.raises(Invalid, match="index"),
+    ):
+        reads(read, into)
+
+
+def test_a_query_without_an_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index, "MOST_SECONDS", 0.0)
+    with Store(tmp_path, 1):
+        pass
+    endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+    with Index(tmp_path, writes=False) as read, pytest.raises(Invalid, match="a query takes too long"):
+        read.rows(tuple, endless)
 
 
 def test_without_an_index_one_is_made_of_the_files(tmp_path: Path, saved: Path) -> None:
@@ -341,5 +386,5 @@ def test_an_index_of_any_older_version_is_brought_up(tmp_path: Path, version: in
     with Store(tmp_path, 1) as store:
         store.save_state()
     with Index(tmp_path, writes=False) as read:
-        assert read.rows("PRAGMA user_version") == [(len(MIGRATIONS),)]
-        assert read.rows("SELECT name, how, stage FROM outcomes JOIN lanes ON lanes.id = lane") == held
+        assert read.rows(tuple, "PRAGMA user_version") == [(len(MIGRATIONS),)]
+        assert read.rows(tuple, "SELECT name, how, stage FROM outcomes JOIN lanes ON lanes.id = lane") == held

@@ -113,7 +113,9 @@ def test_a_real_index_becomes_smaller(tmp_path: Path) -> None:
         disk_space = DiskSpace(tmp_path, PauseSwitch(), lambda text: None, int(0.9 * before), 0, store.forget_oldest)
         assert disk_space.look()
         assert size_of(tmp_path) < 0.81 * before
-        assert store.ask(lambda index: index.rows("SELECT min(number), max(number) FROM tests")) == [(2000, 3999)]
+        assert store.ask(lambda index: index.rows(tuple, "SELECT min(number), max(number) FROM tests")) == [
+            (2000, 3999)
+        ]
         assert store.state.next_test == 4000
         while store.forget_oldest():
             pass

@@ -58,7 +58,7 @@ def test_tests_findings_and_books_of_all(tmp_path: Path, make: Make) -> None:
         assert [(seed, counters.tests) for _, seed, counters in read.origins()[1:]] == [(1, 3), (2, 4)]
         assert read.tests == 7
         assert read.operators() == [("relu", "torch", "ran", 7)]
-        assert read.rows("SELECT sum(tests) FROM counts WHERE kind = 'finding'") == [(3,)]
+        assert read.rows(tuple, "SELECT sum(tests) FROM counts WHERE kind = 'finding'") == [(3,)]
 
 
 def test_sightings_that_wait_wait_in_the_merged_campaign(tmp_path: Path, make: Make) -> None:

@@ -87,7 +87,7 @@ def numbers_of(folder: Path) -> list[int]:
     numbers: set[int] = set()
     for path in (folder / "nodes").glob("*/index.sqlite"):
         with Index(path.parent, writes=False) as read:
-            numbers |= {int(str(number)) for (number,) in read.rows("SELECT DISTINCT number FROM tests")}
+            numbers |= {int(str(number)) for (number,) in read.rows(tuple, "SELECT DISTINCT number FROM tests")}
     return sorted(numbers)
 
 

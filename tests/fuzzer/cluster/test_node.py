@@ -153,10 +153,20 @@ def test_the_drivers_corpus_is_there_before_the_first_test(tmp_path: Path, monke
     assert digests["case-1"] == case_file.digest(simulated_node.case(7)), "a case that was there stays"
 
 
-def test_a_file_outside_of_the_folder_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "name", ["../x", "/x", "crashes/x/../../../x", "x", "crashes/x", "crashes/x/run.sh", "crashes/.x/case.json", ""]
+)
+def test_an_update_has_files_of_campaigns_only(tmp_path: Path, name: str) -> None:
     with pytest.raises(Invalid, match="a node sent a file"):
-        Update({"../x": b""}, 1).write(tmp_path / "small")
-    assert list(tmp_path.iterdir()) == []
+        Update({name: b""}, 1).write(tmp_path / "small")
+
+
+def test_an_update_is_not_unpacked_beyond_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = Update({"index.sqlite": b"x" * 10_000}, 1)
+    assert Update.unpacked(whole.packed()) == whole
+    monkeypatch.setattr("fuzzer.cluster.collection.MOST_BYTES", 5_000)
+    with pytest.raises(Invalid, match="an update of more than 5,000 bytes"):
+        Update.unpacked(whole.packed())
 
 
 def test_what_another_node_saved_is_known_and_not_saved_again(tmp_path: Path, make: Make) -> None:
@@ -190,7 +200,7 @@ def test_a_share_is_done_and_the_process_ends(tmp_path: Path) -> None:
     update = node.collect()
     assert (update.exit_code, update.next_test) == (0, 14)
     with Index(tmp_path / "n", writes=False) as read:
-        assert [number for (number,) in read.rows("SELECT number FROM tests")] == list(range(0, 14, 2))
+        assert [number for (number,) in read.rows(tuple, "SELECT number FROM tests")] == list(range(0, 14, 2))
 
 
 def test_findings_of_other_nodes_are_known_and_not_sent_back(tmp_path: Path) -> None:
