@@ -15,7 +15,7 @@ from fuzzer.lanes.base.compiler_error import CompilerError
 
 ROOT = f"{Path(__file__).parents[2]}/"
 _OURS = tuple(f"{ROOT}{package}/" for package in ("fuzzer", "generators", "oracles"))
-_PLAYS_A_COMPILER = f"{ROOT}fuzzer/lanes/faulty.py"
+_PLAY_A_COMPILER = {f"{ROOT}fuzzer/lanes/{name}.py" for name in ("faulty", "abuses")}
 _SHARED = (f"{sysconfig.get_path('stdlib')}/", "<frozen ")
 _SHARED_PACKAGES = ("numpy/", "ml_dtypes/", "msgspec/")
 
@@ -26,7 +26,7 @@ def is_own_fault(error: BaseException) -> bool:
         return False
     files = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
     innermost = next((file for file in reversed(files) if not _is_shared(file)), "")
-    return innermost.startswith(_OURS) and innermost != _PLAYS_A_COMPILER
+    return innermost.startswith(_OURS) and innermost not in _PLAY_A_COMPILER
 
 
 def _is_shared(file: str) -> bool:

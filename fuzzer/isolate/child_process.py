@@ -51,13 +51,13 @@ LOG_DISK_BYTES = 16 << 20
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The most that one lane may use: wall and CPU seconds, resident bytes, and processes. All but the wall seconds are
+    """The most that one lane may use: wall and CPU seconds, resident bytes, and threads. All but the wall seconds are
     those of its process and of the processes below it together."""
 
     wall_seconds: float = 60.0
     cpu_seconds: float = 30.0
     memory_bytes: int = 6 << 30
-    processes: int = 256
+    threads: int = 512
 
 
 class OwnFailure(Exception):
@@ -255,8 +255,8 @@ class ChildProcess:
 
     def _over_bounds(self, bounds: Bounds, stage: Stage, wall: float, cpu_began: float) -> Outcome | None:
         used, most = process_tree.usage(self.pid), bounds.memory_bytes
-        if used.processes > bounds.processes:
-            return Died(stage, Cause.MEMORY, signal.SIGKILL, f"more than {bounds.processes} processes")
+        if used.threads > bounds.threads:
+            return Died(stage, Cause.MEMORY, signal.SIGKILL, f"more than {bounds.threads} processes and threads")
         if used.resident > most and (used.processes == 1 or process_tree.proportional_bytes(self.pid) > most):
             return Died(stage, Cause.MEMORY, signal.SIGKILL, f"more than {most >> 20} MiB")
         if wall > bounds.wall_seconds or used.cpu - cpu_began > bounds.cpu_seconds:

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import os
-import shutil
-import signal
-import subprocess
-import sys
-import tempfile
 import time
-from pathlib import Path
 
 import numpy as np
 
+from fuzzer.lanes.abuses import ABUSES
 from fuzzer.lanes.base.prepared_case import PreparedCase, Step
 from generators.graph import Case
 from oracles.lane import LaneSpec
@@ -62,35 +57,9 @@ class FaultyLane:
                 raise ValueError("a lone \ud800")
             case "system-exit":
                 raise SystemExit(3)
-            case "scratch":
-                shutil.rmtree(Path(tempfile.gettempdir()).parent)
-            case "log":
-                print("something", flush=True)
-                os.ftruncate(1, 0)
-                os._exit(3)
-            case "zygote":
-                os.kill(os.getppid(), signal.SIGKILL)
-                time.sleep(60)
-            case "files":
-                for _ in range(900):
-                    os.open(os.devnull, os.O_RDONLY)
-            case "daemon":
-                leaves = "from subprocess import *; print(Popen(['sleep', '60'], stdout=2, start_new_session=True).pid)"
-                started = subprocess.run([sys.executable, "-c", leaves], stdout=subprocess.PIPE, check=True)
-                return Ran((np.array(int(started.stdout)),))
-            case "forks":
-                while True:
-                    if os.fork() == 0:
-                        os.setsid()
-                        time.sleep(600)
-            case "hog":
-                holds = "x = bytearray(3 << 29); import time; time.sleep(600)"
-                subprocess.run([sys.executable, "-c", holds], start_new_session=True)
-            case "leak":
-                kept = []
-                while True:
-                    kept.append(np.ones(1 << 24))
-                    time.sleep(0.005)
+            case name if name in ABUSES:
+                if (result := ABUSES[name]()) is not None:
+                    return Ran((result,))
         model = prepared.model
         step(Stage.RUN)
         outputs = tuple(output.detach().numpy() for output in model(*prepared.torch_inputs()))

@@ -23,12 +23,13 @@ _END_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a tree uses: resident bytes, CPU seconds with those of waited-for children, and processes. Memory that
-    several of them share counts for each."""
+    """What a tree uses: resident bytes, CPU seconds with those of waited-for children, processes, and threads in all of
+    them. Memory that several of them share counts for each."""
 
     resident: int
     cpu: float
     processes: int
+    threads: int
 
 
 def adopt_orphans() -> None:
@@ -56,7 +57,12 @@ def descendants(pid: int) -> Iterator[int]:
 def usage(pid: int) -> Usage:
     """What a process and its descendants use."""
     tree = [pid, *descendants(pid)]
-    return Usage(sum(map(processes.resident_bytes, tree)), sum(map(processes.cpu_seconds, tree)), len(tree))
+    return Usage(
+        sum(map(processes.resident_bytes, tree)),
+        sum(map(processes.cpu_seconds, tree)),
+        len(tree),
+        sum(map(processes.threads, tree)),
+    )
 
 
 def proportional_bytes(pid: int) -> int:

@@ -93,6 +93,14 @@ def open_files(pid: int) -> int:
         return 0
 
 
+def threads(pid: int) -> int:
+    """The number of threads of a process; 0 where it has ended."""
+    try:
+        return len(os.listdir(f"/proc/{pid}/task"))
+    except OSError:
+        return 0
+
+
 def cpu_seconds(pid: int) -> float:
     """User and system time of a process and of the children that it waited for; 0 where it has ended (proc(5), fields
     14 to 17)."""

@@ -183,7 +183,8 @@ def test_what_a_lane_leaves_running_ends_with_its_process(executor: Executor) ->
 @pytest.mark.parametrize(
     ("sin", "bounds", "why"),
     [
-        ("forks", Bounds(processes=20), "more than 20 processes"),
+        ("forks", Bounds(threads=20), "more than 20 processes and threads"),
+        ("threads", Bounds(threads=40), "more than 40 processes and threads"),
         ("hog", Bounds(memory_bytes=1 << 30), "more than 1024 MiB"),
     ],
 )

@@ -1,0 +1,108 @@
+"""Check that nothing a lane does ends a campaign, or costs another lane its result.
+
+    python benchmarks/abuses.py [--only NAME] [--memory-gb 1]
+
+Runs each abuse of `fuzzer/lanes/abuses.py` in a real executor, between two lanes that are right, and then a test of
+another case. Prints for each abuse the outcome, the seconds, the memory of the supervisor afterwards, and the
+processes that are left five seconds later. Exits with 1 where an honest lane has no result, the supervisor takes more
+than 300 MB, or a process is left.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from fuzzer.isolate.executor import Bounds, Executor
+from fuzzer.isolate.selftest import _case
+from fuzzer.lanes.abuses import ABUSES
+from fuzzer.system import process_tree
+from fuzzer.system.processes import resident_bytes
+from oracles.lane import Engine, LaneSpec
+from oracles.outcome import Died, Outcome, Raised, Ran
+
+MOST_BYTES = 300_000_000
+LEFT_SECONDS = 5.0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", choices=sorted(ABUSES))
+    parser.add_argument("--memory-gb", type=float, default=1.0)
+    arguments = parser.parse_args()
+    bounds = Bounds(wall_seconds=10.0, cpu_seconds=10.0, memory_bytes=int(arguments.memory_gb * (1 << 30)))
+    wrong = 0
+    with tempfile.TemporaryDirectory(prefix="difftvm-") as folder, Executor(Path(folder) / "scratch") as executor:
+        for name in [arguments.only] if arguments.only else sorted(ABUSES):
+            wrong += not _is_survived(executor, name, bounds)
+    print(f"{wrong} of {1 if arguments.only else len(ABUSES)} abuses did harm")
+    sys.exit(1 if wrong else 0)
+
+
+def _is_survived(executor: Executor, name: str, bounds: Bounds) -> bool:
+    """Run one abuse and print a line about it; return whether it did no harm."""
+    zygote = executor._zygote.pid
+    before, abuse, after = (
+        _lane(variant, f"{name}-{place}") for place, variant in enumerate(("honest", name, "honest"))
+    )
+    began = time.monotonic()
+    outcomes = executor.run(_case(), (before, abuse, after), bounds).outcomes
+    seconds = time.monotonic() - began
+    again = executor.run(replace(_case(), origin=name), (before,), bounds).outcomes
+    for child in executor._idle:
+        child.close()
+    executor._idle.clear()
+    memory, left = resident_bytes(os.getpid()), _left(zygote)
+    rights = [isinstance(each, Ran) for each in (outcomes[before], outcomes[after], again[before])]
+    good = all(rights) and memory <= MOST_BYTES and not left
+    print(
+        f"{'ok ' if good else 'BAD'} {name:10} {_words(outcomes[abuse]):60} {seconds:5.1f} s"
+        f"  supervisor {memory / 1e6:5.1f} MB  {len(left)} processes left  {sum(rights)} of 3 honest results",
+        flush=True,
+    )
+    return good
+
+
+def _lane(variant: str, name: str) -> LaneSpec:
+    return LaneSpec(name, Engine.FAULTY, variant=variant)
+
+
+def _left(zygote: int) -> list[int]:
+    """The processes below this one, but for its zygote, after up to five seconds."""
+    deadline = time.monotonic() + LEFT_SECONDS
+    while left := _below(zygote):
+        if time.monotonic() > deadline:
+            break
+        time.sleep(0.1)
+    return left
+
+
+def _below(zygote: int) -> list[int]:
+    below = [pid for pid in process_tree.descendants(os.getpid()) if pid not in process_tree.children(os.getpid())]
+    return [pid for pid in below if pid != zygote and not _is_zombie(pid)]
+
+
+def _is_zombie(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def _words(outcome: Outcome) -> str:
+    match outcome:
+        case Died(cause=cause, code=code, log=log):
+            return f"died ({cause} {int(code)}) {log.strip().rpartition(chr(10))[2][:36]}"
+        case Raised(type=kind, message=message):
+            return f"raised {kind.rpartition('.')[2]}: {message[:40]}"
+        case _:
+            return type(outcome).__name__
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,171 @@
+"""What a broken compiler may do to the process that runs it, and to everything around that process.
+
+Each function does one of these on purpose. The tests, and `benchmarks/abuses.py`, check that the campaign goes on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+Abuse = Callable[[], np.ndarray | None]
+"""Returns what the lane returns; None for its usual result."""
+
+
+def abort() -> None:
+    os.abort()
+
+
+def overflow() -> None:
+    """Recursion in C without an end."""
+    sys.setrecursionlimit(1 << 30)
+    nested: list[object] = []
+    for _ in range(1 << 22):
+        nested = [nested]
+    repr(nested)
+
+
+def hang_in_c() -> None:
+    """A call that never returns and never lets another thread run."""
+    while True:
+        ctypes.PyDLL(None).pause()
+
+
+def deaf() -> None:
+    """It ignores each signal that can be ignored."""
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        with contextlib.suppress(OSError, ValueError):
+            signal.signal(number, signal.SIG_IGN)
+    time.sleep(600)
+
+
+def threads() -> None:
+    """A thread after the other, all of which wait."""
+    threading.stack_size(1 << 16)
+    while True:
+        threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+
+
+def forks() -> None:
+    """A process after the other, each in a session of its own."""
+    while True:
+        if os.fork() == 0:
+            os.setsid()
+            time.sleep(600)
+
+
+def leak() -> None:
+    kept = []
+    while True:
+        kept.append(np.ones(1 << 24))
+        time.sleep(0.005)
+
+
+def hog() -> None:
+    """A process that it starts takes the memory."""
+    holds = "x = bytearray(3 << 29); import time; time.sleep(600)"
+    subprocess.run([sys.executable, "-c", holds], start_new_session=True)
+
+
+def daemon() -> np.ndarray:
+    """It leaves a process in a session of its own, and returns its number."""
+    leaves = "from subprocess import *; print(Popen(['sleep', '60'], stdout=2, start_new_session=True).pid)"
+    started = subprocess.run([sys.executable, "-c", leaves], stdout=subprocess.PIPE, check=True)
+    return np.array(int(started.stdout))
+
+
+def prints() -> None:
+    """A gigabyte, so fast that much of it comes between two looks at the log."""
+    piece = b"x" * (1 << 20)
+    for _ in range(1 << 10):
+        os.write(1, piece)
+
+
+def scratch() -> None:
+    shutil.rmtree(Path(tempfile.gettempdir()).parent)
+
+
+def log() -> None:
+    print("something", flush=True)
+    os.ftruncate(1, 0)
+    os._exit(3)
+
+
+def zygote() -> None:
+    os.kill(os.getppid(), signal.SIGKILL)
+    time.sleep(60)
+
+
+def files() -> None:
+    for _ in range(900):
+        os.open(os.devnull, os.O_RDONLY)
+
+
+def closes() -> None:
+    os.closerange(3, 4096)
+
+
+def garbage() -> None:
+    for descriptor in _connections():
+        os.write(descriptor, b"\xff\x00garbage" * 1000)
+    time.sleep(600)
+
+
+def half() -> None:
+    """Half a frame, and then nothing."""
+    for descriptor in _connections():
+        os.write(descriptor, (1000).to_bytes(4, "big") + b"x" * 500)
+    time.sleep(600)
+
+
+def slow() -> None:
+    """A frame of which one byte comes now and then."""
+    for descriptor in _connections():
+        os.write(descriptor, (1000).to_bytes(4, "big"))
+        for _ in range(1000):
+            os.write(descriptor, b"x")
+            time.sleep(0.2)
+
+
+def lies() -> None:
+    """A frame that is far longer than what comes."""
+    for descriptor in _connections():
+        os.write(descriptor, (900 << 20).to_bytes(4, "big") + b"x" * 500)
+    time.sleep(600)
+
+
+def huge() -> np.ndarray:
+    return np.zeros(1 << 28, np.float32)
+
+
+def _connections() -> Iterator[int]:
+    """The descriptors of this process that are sockets."""
+    for name in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):
+            if stat.S_ISSOCK(os.fstat(int(name)).st_mode):
+                with socket.socket(fileno=os.dup(int(name))) as end:
+                    end.getpeername()
+                yield int(name)
+
+
+ABUSES: dict[str, Abuse] = {
+    each.__name__: each
+    for each in (
+        *(abort, overflow, hang_in_c, deaf, threads, forks, leak, hog, daemon, prints),
+        *(scratch, log, zygote, files, closes, garbage, half, slow, lies, huge),
+    )
+}
