@@ -23,8 +23,13 @@ PATIENCE_SECONDS = 180.0
 """How long a campaign may take to end after SIGINT: a worker finishes the lanes that it runs."""
 
 
+BEFORE_CHECKOUT = "DIFFTVM_BENCHMARK_PATH"
+"""A variable with a folder that comes before the checkout on Python's path, such as `benchmarks/fast_lanes`."""
+
+
 def environment(checkout: Path) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(checkout)}
+    paths = [os.environ.get(BEFORE_CHECKOUT, ""), str(checkout)]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
 def fuzz(*words: object) -> list[str]:

@@ -1,7 +1,7 @@
 """Kill a campaign with SIGKILL at random moments, continue it each time, and check what is left.
 
     python benchmarks/kill.py [--kills 50] [--seed 1] [--most-seconds 10] [--lanes GLOB] [--ops GLOB]
-                              [--campaign DIR]
+                              [--campaign DIR] [--victims supervisor,zygote,child] [--fast]
 
 After each kill, and after a last run that ends by SIGINT:
 
@@ -17,7 +17,11 @@ Cases are drawn without guidance, so that they depend on the seed and the number
 more, in another directory, without a kill and without triage: what they show must wait, or be parked, a finding or
 known behaviour, in the campaign that was killed.
 
-By default the tests run in one cheap lane, whose import often fails, so that a few seconds have many sightings.
+By default the tests run in one cheap lane, whose import often fails, so that a few seconds have many sightings. With
+`--fast`, no compiler runs: the lanes of `benchmarks/fast_lanes` take a hundredth of a second.
+
+`--victims` says what is killed: the supervisor, its zygote or a child, with equal chances. A campaign must outlive the
+end of a zygote or a child. The supervisor is killed a second later then.
 One kill of five comes within `--most-seconds` of the start, while the compilers start, and the others within
 `--most-seconds` of the first test. Exits with 1 where a check fails.
 """
@@ -33,26 +37,28 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 from campaign_files import PARKED, SAVED, WAITING, Counted, Folders, accounts_for, coarse, counted_in, read
-from child_campaign import ROOT, fuzz_to_its_end, killed, last_line, raise_on_signals, running, stop
+from child_campaign import BEFORE_CHECKOUT, ROOT, fuzz_to_its_end, killed, last_line, raise_on_signals, running, stop
 
 from fuzzer.campaign import index, state
 from fuzzer.findings import finding_file, natural_file
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.report import regression_test
 from fuzzer.signature import known
-from fuzzer.system.process_tree import descendants
+from fuzzer.system.process_tree import children, descendants
 from fuzzer.system.processes import start_time
 from generators import case_file
 
 GRACE_SECONDS = 5.0
 START_SECONDS = 120.0
+SUPERVISOR, ZYGOTE, CHILD = VICTIMS = ("supervisor", "zygote", "child")
 EARLY = 5
 """One kill of so many comes while the compilers start."""
 SIGHTING_FILES = frozenset({finding_file.NAME, case_file.JSON_NAME, case_file.TENSORS_NAME})
@@ -229,16 +235,20 @@ class Moment:
     seconds: float
     of_tests: bool
     how: signal.Signals = signal.SIGKILL
+    victim: str = SUPERVISOR
 
     def __str__(self) -> str:
-        return f"{self.how.name} {self.seconds:.1f} s after the {'first test began' if self.of_tests else 'start'}"
+        begin = "first test began" if self.of_tests else "start"
+        return f"{self.how.name} to the {self.victim} {self.seconds:.1f} s after the {begin}"
 
 
-def moments(seed: int, kills: int, most_seconds: float) -> Iterator[Moment]:
+def moments(seed: int, kills: int, most_seconds: float, victims: Sequence[str]) -> Iterator[Moment]:
     """Those of the kills, and of the run that ends by SIGINT."""
     chance = random.Random(seed)
     for kill in range(kills):
-        yield Moment(chance.uniform(0.5, most_seconds), of_tests=kill % EARLY != 0)
+        seconds = chance.uniform(0.5, most_seconds)
+        victim = chance.choice(victims)
+        yield Moment(seconds, of_tests=kill % EARLY != 0 or victim != SUPERVISOR, victim=victim)
     yield Moment(most_seconds, of_tests=True, how=signal.SIGINT)
 
 
@@ -278,10 +288,32 @@ def run_and_end(campaign: Path, options: argparse.Namespace, moment: Moment) -> 
             sys.exit(f"the campaign ended by itself with exit code {process.returncode}: {last_line(log)}")
         processes = processes_of(process.pid)
         if moment.how is signal.SIGKILL:
+            if moment.victim != SUPERVISOR:
+                _kill_below(process.pid, moment.victim)
+                time.sleep(1.0)
+                if process.poll() is not None:
+                    sys.exit(f"the campaign ended with its {moment.victim}: {last_line(log)}")
+                processes = Processes({**processes.started, **processes_of(process.pid).started})
             killed(process)
         elif code := stop(process):
             sys.exit(f"the campaign ended with exit code {code}: {last_line(log)}")
     return processes
+
+
+def _kill_below(pid: int, victim: str) -> None:
+    """Kill the zygote of a supervisor, or one of the children of the zygote."""
+    for zygote in children(pid):
+        pids = [zygote] if victim == ZYGOTE else children(zygote)[:1]
+        for each in pids:
+            with suppress(ProcessLookupError):
+                os.kill(each, signal.SIGKILL)
+
+
+def victims_of(text: str) -> list[str]:
+    victims = text.split(",")
+    if not set(victims) <= set(VICTIMS):
+        raise argparse.ArgumentTypeError(f"{text!r} is not of {', '.join(VICTIMS)}")
+    return victims
 
 
 def main() -> None:
@@ -292,13 +324,17 @@ def main() -> None:
     parser.add_argument("--most-seconds", type=float, default=10.0)
     parser.add_argument("--lanes", default="relax-export-raw-llvm")
     parser.add_argument("--ops", default="*", help="for tests that are cheaper still")
+    parser.add_argument("--victims", type=victims_of, default=[SUPERVISOR])
+    parser.add_argument("--fast", action="store_true", help="no compilers: the lanes of benchmarks/fast_lanes")
     options = parser.parse_args()
+    if options.fast:
+        os.environ[BEFORE_CHECKOUT] = str(ROOT / "benchmarks" / "fast_lanes")
     raise_on_signals()
     campaign = (options.campaign or Path(tempfile.mkdtemp(prefix="difftvm-kill-")) / "campaign").resolve()
     campaign.mkdir(parents=True, exist_ok=True)
     before, bad = left_in(campaign), 0
     first = before.counted.next_test
-    for number, moment in enumerate(moments(options.seed, options.kills, options.most_seconds), 1):
+    for number, moment in enumerate(moments(options.seed, options.kills, options.most_seconds, options.victims), 1):
         processes = run_and_end(campaign, options, moment)
         alive, after = survivors(processes), left_in(campaign)
         lines = problems(campaign, before, after, alive)

@@ -84,3 +84,13 @@ class Tests:
         if tiers.evaluation_disagrees:
             self.store.keep_disagreement(number, case, tiers.evaluation_disagrees)
         self.failed.reset()
+        self._commit()
+
+    def _commit(self) -> None:
+        """Commit the test, so that a kill loses only tests that run. A disk that fails does not repeat the test."""
+        try:
+            self.store.commit_tests()
+        except OSError as error:
+            if not may_pass(error):
+                raise
+            self.disk_space.failed(error)

@@ -201,17 +201,26 @@ class Store:
             assert self._index is not None
             return self._index.adopt(other)
 
+    def commit_tests(self) -> None:
+        """Commit the tests that were finished since the last commit. One call commits the tests of all threads that
+        wait for it. Where it fails, the next commit has them."""
+        with self._lock:
+            if self._rows:
+                self._write_index(NO_OBSERVATIONS)
+
     def save_state(self, observations: Observations = NO_OBSERVATIONS) -> None:
         """Commit everything that was counted, recorded and observed since the last commit."""
         with self._lock:
-            if self._index is None:
-                self._index = Index(self.folder)
-            self._index.write(
-                self.state, self._rows, {doc.signature: doc.slug for doc in self.findings.values()}, observations
-            )
-            self._rows.clear()
+            self._write_index(observations)
             state.write(self.folder, self.state)
             self._look_elsewhere()
+
+    def _write_index(self, observations: Observations) -> None:
+        if self._index is None:
+            self._index = Index(self.folder)
+        findings = {doc.signature: doc.slug for doc in self.findings.values()}
+        self._index.write(self.state, self._rows, findings, observations)
+        self._rows.clear()
 
     # Findings
 
