@@ -242,7 +242,7 @@ class Moment:
         return f"{self.how.name} to the {self.victim} {self.seconds:.1f} s after the {begin}"
 
 
-def moments(seed: int, kills: int, most_seconds: float, victims: Sequence[str]) -> Iterator[Moment]:
+def moments(seed: int, kills: int, most_seconds: float, victims: Sequence[str] = (SUPERVISOR,)) -> Iterator[Moment]:
     """Those of the kills, and of the run that ends by SIGINT."""
     chance = random.Random(seed)
     for kill in range(kills):
@@ -252,14 +252,16 @@ def moments(seed: int, kills: int, most_seconds: float, victims: Sequence[str]) 
     yield Moment(most_seconds, of_tests=True, how=signal.SIGINT)
 
 
-def first_commit(process: subprocess.Popen[bytes], campaign: Path) -> None:
-    """Wait until a run commits for the first time: it does so when the compilers have started."""
-    path, deadline = campaign / state.NAME, time.monotonic() + START_SECONDS
+def first_commit(process: subprocess.Popen[bytes], campaign: Path) -> float:
+    """Wait until a run commits for the first time: it does so when the compilers have started. Return the seconds."""
+    path, began = campaign / state.NAME, time.monotonic()
+    deadline = began + START_SECONDS
     before = path.stat().st_mtime_ns if path.exists() else 0
     while not path.exists() or path.stat().st_mtime_ns == before:
         if process.poll() is not None or time.monotonic() > deadline:
-            return
+            break
         time.sleep(0.05)
+    return time.monotonic() - began
 
 
 def words_of(campaign: Path, options: argparse.Namespace) -> tuple[object, ...]:
@@ -277,12 +279,14 @@ def run_without_a_kill(options: argparse.Namespace, folder: Path, first: int, en
     return left_in(folder)
 
 
-def run_and_end(campaign: Path, options: argparse.Namespace, moment: Moment) -> Processes:
-    """Run the campaign, and end it at this moment. Exit where it ends by itself."""
+def run_and_end(campaign: Path, options: argparse.Namespace, moment: Moment) -> tuple[Processes, float]:
+    """Run the campaign, and end it at this moment. Return its processes, and the seconds until its first test began; 0
+    where it was not waited for. Exit where it ends by itself."""
+    seconds = 0.0
     log = campaign.parent / f"{campaign.name}.log"
     with running(ROOT, words_of(campaign, options), campaign.parent, log) as process:
         if moment.of_tests:
-            first_commit(process, campaign)
+            seconds = first_commit(process, campaign)
         time.sleep(moment.seconds)
         if process.poll() is not None:
             sys.exit(f"the campaign ended by itself with exit code {process.returncode}: {last_line(log)}")
@@ -297,7 +301,7 @@ def run_and_end(campaign: Path, options: argparse.Namespace, moment: Moment) -> 
             killed(process)
         elif code := stop(process):
             sys.exit(f"the campaign ended with exit code {code}: {last_line(log)}")
-    return processes
+    return processes, seconds
 
 
 def _kill_below(pid: int, victim: str) -> None:
@@ -332,10 +336,11 @@ def main() -> None:
     raise_on_signals()
     campaign = (options.campaign or Path(tempfile.mkdtemp(prefix="difftvm-kill-")) / "campaign").resolve()
     campaign.mkdir(parents=True, exist_ok=True)
-    before, bad = left_in(campaign), 0
+    before, bad, slowest = left_in(campaign), 0, 0.0
     first = before.counted.next_test
     for number, moment in enumerate(moments(options.seed, options.kills, options.most_seconds, options.victims), 1):
-        processes = run_and_end(campaign, options, moment)
+        processes, seconds = run_and_end(campaign, options, moment)
+        slowest = max(slowest, seconds)
         alive, after = survivors(processes), left_in(campaign)
         lines = problems(campaign, before, after, alive)
         bad += len(lines)
@@ -354,7 +359,7 @@ def main() -> None:
     bad += len(lines)
     shown = f"tests {first} to {end} without a kill: {len(again.folders.waiting)} sightings"
     print(shown, *(f"  BAD {line}" for line in lines), sep="\n")
-    print(f"{options.kills} kills, {bad} things wrong; {campaign}")
+    print(f"{options.kills} kills, {bad} things wrong; a run began its tests after {slowest:.1f} s at most; {campaign}")
     sys.exit(1 if bad else 0)
 
 

@@ -226,7 +226,7 @@ class ChildProcess:
         except BlockingIOError:  # the process does not take the job
             result.outcomes.setdefault(lane, TimedOut(stage, round(time.monotonic() - began, 1)))
         except (EOFError, OSError, protocol.ProtocolError) as error:
-            self._end(5.0)
+            self._end(0.5 if isinstance(error, protocol.ProtocolError) else 5.0)
             if lane not in result.outcomes:  # otherwise it died between two lanes, which is no lane's outcome
                 result.outcomes[lane] = classify_failure(self._death(stage, error))
         finally:

@@ -171,6 +171,9 @@ def test_moments_depend_on_the_seed_alone() -> None:
     assert [each.how for each in drawn] == [signal.SIGKILL] * 50 + [signal.SIGINT]
     assert sum(not each.of_tests for each in drawn) == 10
     assert all(0.5 <= each.seconds <= 10.0 for each in drawn)
+    assert {each.victim for each in drawn} == {"supervisor"}
+    assert {each.victim for each in kill.moments(1, 50, 10.0, ("zygote", "child"))} == {"zygote", "child", "supervisor"}
+    assert str(drawn[1]).startswith("SIGKILL to the supervisor ")
 
 
 @pytest.mark.slow

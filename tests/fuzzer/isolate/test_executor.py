@@ -181,6 +181,28 @@ def test_what_a_lane_leaves_running_ends_with_its_process(executor: Executor) ->
 
 
 @pytest.mark.parametrize(
+    ("sin", "outcome"),
+    [
+        ("abort", Died),
+        ("overflow", Died),
+        ("closes", Died),
+        ("garbage", Died),
+        ("lies", Died),
+        ("half", TimedOut),
+        ("slow", TimedOut),
+        ("deaf", TimedOut),
+        ("hang_in_c", TimedOut),
+        ("huge", Raised),
+        ("prints", Ran),
+    ],
+)
+def test_an_abuse_costs_no_other_lane_its_result(executor: Executor, sin: str, outcome: type[Outcome]) -> None:
+    lanes = (faulty("honest", "before"), faulty(sin), faulty("honest", "after"))
+    outcomes = executor.run(sine(), lanes, Bounds(wall_seconds=4.0, cpu_seconds=4.0)).outcomes
+    assert [type(outcomes[lane]) for lane in lanes] == [Ran, outcome, Ran]
+
+
+@pytest.mark.parametrize(
     ("sin", "bounds", "why"),
     [
         ("forks", Bounds(threads=20), "more than 20 processes and threads"),
