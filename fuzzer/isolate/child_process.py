@@ -44,6 +44,7 @@ from oracles.outcome import (
 )
 
 POLL_SECONDS = 0.1
+STOPPED_SECONDS = 2.0
 LOG_BYTES = 20_000
 LOG_DISK_BYTES = 16 << 20
 """The most disk space that a log takes. A compiler that prints endlessly would otherwise fill the disk."""
@@ -72,6 +73,24 @@ class Ending:
     status: int
     cpu: float
     with_zygote: bool = False
+
+
+class Clock:
+    """The seconds since it was made, without those in which this process was stopped or the machine suspended. It must
+    be read often: more than `STOPPED_SECONDS` between two readings count as that.
+
+    was_stopped  whether this process was stopped before the last reading
+    """
+
+    def __init__(self) -> None:
+        self._seconds, self._read, self.was_stopped = 0.0, time.monotonic(), False
+
+    def seconds(self) -> float:
+        now = time.monotonic()
+        passed, self._read = now - self._read, now
+        self.was_stopped = passed > STOPPED_SECONDS
+        self._seconds += min(passed, STOPPED_SECONDS)
+        return self._seconds
 
 
 class ZygoteGone(Exception):
@@ -180,18 +199,20 @@ class ChildProcess:
         lane, stage, current = lanes[0], Stage.START, -1
         before = set(result.outcomes)
         facts: dict[LaneSpec, Facts] = {}
-        began, cpu_began, checked = time.monotonic(), process_tree.usage(self.pid).cpu, time.monotonic()
+        clock, cpu_began, checked = Clock(), process_tree.usage(self.pid).cpu, 0.0
         self.log_begin = os.fstat(self.log.fileno()).st_size
         frames, most = Frames(self.connection.fileno()), protocol.most_bytes(case)
         try:
             protocol.send_job(self.connection, case, lanes, self.scratch)
             while True:
                 readable = wait([self.connection, self.reaper.ready_at_end], POLL_SECONDS)
-                now = time.monotonic()
+                now = clock.seconds()
+                if clock.was_stopped:  # meanwhile the process may have run several lanes, whose messages wait
+                    cpu_began = process_tree.usage(self.pid).cpu
                 if now - checked >= POLL_SECONDS:
                     checked = now
                     files.keep_only_tail(self.log.fileno(), LOG_BYTES, LOG_DISK_BYTES)
-                    if outcome := self._over_bounds(bounds, stage, now - began, cpu_began):
+                    if outcome := self._over_bounds(bounds, stage, now, cpu_began):
                         self.kill(self.pid)  # at once, before it takes the machine's memory
                         result.outcomes.setdefault(lane, outcome)
                         return False
@@ -205,7 +226,7 @@ class ChildProcess:
                     case protocol.At(lane=number, stage=stage):
                         if number != current:  # a lane's bounds count from its first message, however many it sends
                             lane, current = _numbered(lanes, number), _next(number, current)
-                            began, cpu_began = time.monotonic(), process_tree.usage(self.pid).cpu
+                            clock, cpu_began, checked = Clock(), process_tree.usage(self.pid).cpu, 0.0
                     case protocol.Noted(lane=number, facts=observed):
                         facts[_of_current(lanes, number, current)] = observed
                     case protocol.Finished(stage_cpu=spent):
@@ -224,7 +245,7 @@ class ChildProcess:
                     case _:
                         assert_never(message)
         except BlockingIOError:  # the process does not take the job
-            result.outcomes.setdefault(lane, TimedOut(stage, round(time.monotonic() - began, 1)))
+            result.outcomes.setdefault(lane, TimedOut(stage, bounds.wall_seconds))
         except (EOFError, OSError, protocol.ProtocolError) as error:
             self._end(0.5 if isinstance(error, protocol.ProtocolError) else 5.0)
             if lane not in result.outcomes:  # otherwise it died between two lanes, which is no lane's outcome

@@ -21,7 +21,15 @@ from multiprocess.connection import Connection
 
 from fuzzer.children.job import reporting_failures, run_job
 from fuzzer.isolate import protocol
-from fuzzer.isolate.child_process import LOG_BYTES, Bounds, ChildProcess, OwnFailure, ZygoteReaper
+from fuzzer.isolate.child_process import (
+    LOG_BYTES,
+    STOPPED_SECONDS,
+    Bounds,
+    ChildProcess,
+    Clock,
+    OwnFailure,
+    ZygoteReaper,
+)
 from fuzzer.isolate.protocol import ArrayDoc, At, DidRaise, DidRun, DidSkip, Failed, Finished, Job, Noted
 from fuzzer.isolate.selftest import _case
 from fuzzer.lanes import TORCH, TORCH_F64
@@ -304,6 +312,18 @@ def test_a_process_that_a_lane_started_may_hold_its_connection(tmp_path: Path) -
     assert outcomes_of(tmp_path, At(0, Stage.RUN), afterwards=leave)[TORCH] == died(Stage.RUN)
     assert time.monotonic() - began < 30, "it did not wait for the time limit of 60 s"
     os.close(held[0])
+
+
+def test_a_clock_leaves_out_the_time_in_which_its_process_was_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter([100.0, 100.5, 101.5, 500.0, 500.25])
+    monkeypatch.setattr("fuzzer.isolate.child_process.time.monotonic", lambda: next(times))
+    clock = Clock()
+    assert [(clock.seconds(), clock.was_stopped) for _ in range(4)] == [
+        (0.5, False),
+        (1.5, False),
+        (1.5 + STOPPED_SECONDS, True),
+        (1.75 + STOPPED_SECONDS, False),
+    ]
 
 
 def test_half_a_secret_at_the_begin_of_the_log_is_blanked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

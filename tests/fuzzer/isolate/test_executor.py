@@ -520,6 +520,37 @@ SUPERVISOR = """
 """
 
 
+STOPPED = """
+    import json, sys, time
+    from pathlib import Path
+    from fuzzer.isolate.executor import Bounds, Executor
+    from fuzzer.isolate.selftest import _case
+    from oracles.lane import Engine, LaneSpec
+
+    with Executor(Path(sys.argv[1])) as executor:
+        lane = LaneSpec("hang", Engine.FAULTY, variant="hang")
+        print("begins", flush=True)
+        began = time.monotonic()
+        outcome = executor.run(_case(), (lane,), Bounds(wall_seconds=4.0)).outcomes[lane]
+        print(json.dumps([type(outcome).__name__, outcome.seconds, time.monotonic() - began]))
+"""
+
+
+def test_a_lane_is_not_over_time_because_the_supervisor_was_stopped(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", textwrap.dedent(STOPPED), str(tmp_path / "scratch")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begins\n"
+        time.sleep(0.5)
+        process.send_signal(signal.SIGSTOP)
+        time.sleep(6)
+        process.send_signal(signal.SIGCONT)
+        kind, seconds, passed = json.loads(process.stdout.readline())
+    assert kind == "TimedOut"
+    assert 4.0 <= seconds < 6.0
+    assert passed > seconds + 3.5, "the lane had its time although the supervisor was stopped for six seconds"
+
+
 def test_a_mistake_of_difftvms_own_is_no_death_of_a_lane(executor: Executor) -> None:
     nowhere = replace(TVM_LANES[0], target="nowhere")
     outcomes = executor.run(sine(), (nowhere, TORCH), SHORT).outcomes
