@@ -16,6 +16,9 @@ TEST = "test"
 LANE = "lane"
 """A test with a lane in which difftvm's own code raised an exception."""
 
+SCOPE = "scope"
+"""A finding whose scope difftvm could not find."""
+
 EVALUATION = "evaluation"
 """A test in which the evaluation of an imported module was wrong."""
 
@@ -23,13 +26,14 @@ MOST = 100
 """How many folders of each sort are kept, so that many of one sort hide none of the other."""
 
 
-def keep(errors: Path, sort: str, number: int, case: Case | None, error: str) -> Path:
-    """Save the error of a test as `<sort>-<number>`, unless there are many of this sort; return the folder."""
+def keep(errors: Path, sort: str, which: int | str, case: Case | None, error: str) -> Path:
+    """Save the error of a test as `<sort>-<number>`, or of a finding as `<sort>-<name>`, unless there are many of this
+    sort; return the folder."""
     files = {"error.txt": error.encode()}
     if case is not None:
         text, tensors = case_file.encode(case)
         files |= {case_file.JSON_NAME: text, case_file.TENSORS_NAME: tensors}
-    folder = errors / f"{sort}-{number}"
+    folder = errors / f"{sort}-{which}"
     with suppress(OSError):  # a full disk does not keep the test from being counted
         errors.mkdir(exist_ok=True)
         if not folder.exists() and len(list(errors.glob(f"{sort}-*"))) < MOST:

@@ -4,12 +4,14 @@ with a part of the CPU of triage."""
 from __future__ import annotations
 
 import threading
+import traceback
 
-from fuzzer.campaign.pausable_lab import LabOfTriage
+from fuzzer.campaign.pausable_lab import LabOfTriage, Stopping
 from fuzzer.campaign.store import Store
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.findings.severity import severity_of
 from fuzzer.report.closer_look import look_closer
+from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.system.terminal import say
 from fuzzer.triage.metered import MeteredLab
 from generators import case_file
@@ -52,12 +54,19 @@ class Scopes:
             if not self._left:
                 return False
             slug = max(self._left, key=lambda each: (self._left[each], each))
-            del self._left[slug]
+            score = self._left.pop(slug)
         folder, lab = self._store.crashes / slug, MeteredLab(self._lab)
         try:
             look_closer(lab, folder, writing=self._lab.admitted)  # nothing is written while the campaign pauses
         except Invalid as error:
             say(f"{folder}: its scope is not looked for: {error}")
+        except (Stopping, EnvironmentMissing, OSError):
+            with self._lock:
+                self._left[slug] = score  # a disk that fails may work again
+            raise
+        except Exception as error:  # an error of difftvm costs one scope, not the campaign
+            kept = self._store.keep_failed_scope(slug, "".join(traceback.format_exception(error)))
+            say(f"{folder}: difftvm itself failed while it looked for the scope ({error}); continuing; see {kept}")
         with self._lock:
             self._seconds += lab.cpu_seconds
         return True

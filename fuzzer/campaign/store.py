@@ -163,6 +163,11 @@ class Store:
         with self._lock:
             return own_errors.keep(self.folder / ERRORS, own_errors.LANE, number, case, error)
 
+    def keep_failed_scope(self, slug: str, error: str) -> Path:
+        """Save the error that ended the search for the scope of a finding. Its case is with the finding."""
+        with self._lock:
+            return own_errors.keep(self.folder / ERRORS, own_errors.SCOPE, slug, None, error)
+
     def keep_failed_test(self, number: int, case: Case | None, error: str, next_test: int) -> Path:
         """Save a test that difftvm itself could not do: the error message, and the case if there is one."""
         with self._lock:

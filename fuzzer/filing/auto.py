@@ -22,8 +22,8 @@ from fuzzer.filing.newest import newest
 from fuzzer.filing.office import TrackerOptions
 from fuzzer.filing.secret import Secret
 from fuzzer.findings.finding_file import FindingDoc
-from fuzzer.isolate.child_process import OwnFailure
 from fuzzer.isolate.fleet import Reproducer
+from fuzzer.isolate.running_job import OwnFailure
 from fuzzer.system.environment import EnvironmentMissing
 from generators.graph import Invalid
 from oracles.finding import Component

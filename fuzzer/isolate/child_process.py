@@ -1,7 +1,8 @@
 """The supervisor's end of a process that runs lanes: it sends jobs, receives messages, and enforces the bounds.
 
-Only this module makes outcomes. It serves children that a zygote forked and workers that were spawned for a device.
-They differ in one thing here: how the supervisor learns that the process ended. A `Reaper` does that.
+Only this module and `running_job.py` make outcomes. It serves children that a zygote forked and workers that were
+spawned for a device. They differ in one thing here: how the supervisor learns that the process ended. A `Reaper` does
+that.
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import IO, Protocol, assert_never
+from typing import IO, Protocol
 
 from multiprocess.connection import Connection, wait
 
 from fuzzer.isolate import protocol
 from fuzzer.isolate.frames import Frames
+from fuzzer.isolate.running_job import POLL_SECONDS, RunningJob
 from fuzzer.signature import classify_failure
 from fuzzer.system import files, process_tree, processes, secrets
 from fuzzer.system.machine_paths import without_machine_paths
@@ -29,13 +30,10 @@ from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import (
     Broken,
-    Built,
     Cause,
     Died,
     Facts,
     Outcome,
-    Raised,
-    Ran,
     Result,
     Skipped,
     Stage,
@@ -43,8 +41,6 @@ from oracles.outcome import (
     Unsupported,
 )
 
-POLL_SECONDS = 0.1
-STOPPED_SECONDS = 2.0
 LOG_BYTES = 20_000
 LOG_DISK_BYTES = 16 << 20
 """The most disk space that a log takes. A compiler that prints endlessly would otherwise fill the disk."""
@@ -61,10 +57,6 @@ class Bounds:
     threads: int = 512
 
 
-class OwnFailure(Exception):
-    """difftvm's own code raised an exception in the process. No lane gets an outcome for it."""
-
-
 @dataclass(frozen=True, slots=True)
 class Ending:
     """How a process ended: its status as from wait(2), and the CPU seconds of it and of the children that it waited
@@ -73,24 +65,6 @@ class Ending:
     status: int
     cpu: float
     with_zygote: bool = False
-
-
-class Clock:
-    """The seconds since it was made, without those in which this process was stopped or the machine suspended. It must
-    be read often: more than `STOPPED_SECONDS` between two readings count as that.
-
-    was_stopped  whether this process was stopped before the last reading
-    """
-
-    def __init__(self) -> None:
-        self._seconds, self._read, self.was_stopped = 0.0, time.monotonic(), False
-
-    def seconds(self) -> float:
-        now = time.monotonic()
-        passed, self._read = now - self._read, now
-        self.was_stopped = passed > STOPPED_SECONDS
-        self._seconds += min(passed, STOPPED_SECONDS)
-        return self._seconds
 
 
 class ZygoteGone(Exception):
@@ -196,64 +170,32 @@ class ChildProcess:
         again. Raise `OwnFailure` where difftvm's own code failed in the process."""
         self.cases += self.last is None or not same_case(self.last, case)
         self.last = case
-        lane, stage, current = lanes[0], Stage.START, -1
-        before = set(result.outcomes)
-        facts: dict[LaneSpec, Facts] = {}
-        clock, cpu_began, checked = Clock(), process_tree.usage(self.pid).cpu, 0.0
         self.log_begin = os.fstat(self.log.fileno()).st_size
+        job, before = RunningJob(self.pid, lanes, self.scratch, result), set(result.outcomes)
         frames, most = Frames(self.connection.fileno()), protocol.most_bytes(case)
         try:
             protocol.send_job(self.connection, case, lanes, self.scratch)
-            while True:
+            while not job.is_done:
                 readable = wait([self.connection, self.reaper.ready_at_end], POLL_SECONDS)
-                now = clock.seconds()
-                if clock.was_stopped:  # meanwhile the process may have run several lanes, whose messages wait
-                    cpu_began = process_tree.usage(self.pid).cpu
-                if now - checked >= POLL_SECONDS:
-                    checked = now
-                    files.keep_only_tail(self.log.fileno(), LOG_BYTES, LOG_DISK_BYTES)
-                    if outcome := self._over_bounds(bounds, stage, now, cpu_began):
-                        self.kill(self.pid)  # at once, before it takes the machine's memory
-                        result.outcomes.setdefault(lane, outcome)
-                        return False
+                if job.is_due and (outcome := self._over_bounds(bounds, job)):
+                    self.kill(self.pid)  # at once, before it takes the machine's memory
+                    result.outcomes.setdefault(job.lane, outcome)
+                    return False
                 if readable and self.connection not in readable:
                     raise EOFError  # a process that it started may still hold its end of the connection
-                frame = frames.next(most) if readable else None
-                if frame is None:
-                    continue
-                message, payload = protocol.decoded(frame)
-                match message:
-                    case protocol.At(lane=number, stage=stage):
-                        if number != current:  # a lane's bounds count from its first message, however many it sends
-                            lane, current = _numbered(lanes, number), _next(number, current)
-                            clock, cpu_began, checked = Clock(), process_tree.usage(self.pid).cpu, 0.0
-                    case protocol.Noted(lane=number, facts=observed):
-                        facts[_of_current(lanes, number, current)] = observed
-                    case protocol.Finished(stage_cpu=spent):
-                        if any(each not in result.outcomes for each in lanes):
-                            raise protocol.ProtocolError("it finished before every lane had an outcome")
-                        for key, seconds in spent.items():
-                            result.stage_cpu[key] = result.stage_cpu.get(key, 0.0) + seconds
-                        return True
-                    case protocol.DidRun() | protocol.DidBuild() | protocol.DidRaise() | protocol.DidSkip():
-                        whose = _of_current(lanes, message.lane, current)
-                        result.outcomes[whose] = _outcome(message, payload, self.scratch)
-                    case protocol.Failed(text=text):
-                        raise OwnFailure(text)
-                    case protocol.Job() | protocol.Started():
-                        raise protocol.ProtocolError(f"a child sent {type(message).__name__} in the middle of a job")
-                    case _:
-                        assert_never(message)
+                if readable and (frame := frames.next(most)) is not None:
+                    job.take(*protocol.decoded(frame))
+            return True
         except BlockingIOError:  # the process does not take the job
-            result.outcomes.setdefault(lane, TimedOut(stage, bounds.wall_seconds))
+            result.outcomes.setdefault(job.lane, TimedOut(job.stage, bounds.wall_seconds))
         except (EOFError, OSError, protocol.ProtocolError) as error:
             self._end(0.5 if isinstance(error, protocol.ProtocolError) else 5.0)
-            if lane not in result.outcomes:  # otherwise it died between two lanes, which is no lane's outcome
-                result.outcomes[lane] = classify_failure(self._death(stage, error))
+            if job.lane not in result.outcomes:  # otherwise it died between two lanes, which is no lane's outcome
+                result.outcomes[job.lane] = classify_failure(self._death(job.stage, error))
         finally:
             frames.close()
             for lane in result.outcomes.keys() - before:
-                result.outcomes[lane] = _with_facts(result.outcomes[lane], facts.get(lane))
+                result.outcomes[lane] = _with_facts(result.outcomes[lane], job.facts.get(lane))
         return False
 
     def close(self, patience: float = 0.5) -> float:
@@ -274,14 +216,16 @@ class ChildProcess:
         text = secrets.blanked(os.pread(self.log.fileno(), size - begin + before, begin - before))
         return text[before:].decode(errors="replace")
 
-    def _over_bounds(self, bounds: Bounds, stage: Stage, wall: float, cpu_began: float) -> Outcome | None:
-        used, most = process_tree.usage(self.pid), bounds.memory_bytes
+    def _over_bounds(self, bounds: Bounds, job: RunningJob) -> Outcome | None:
+        """The outcome of the lane that runs, where it exceeds a bound."""
+        files.keep_only_tail(self.log.fileno(), LOG_BYTES, LOG_DISK_BYTES)
+        used, most, wall = process_tree.usage(self.pid), bounds.memory_bytes, job.clock.seconds()
         if used.threads > bounds.threads:
-            return Died(stage, Cause.MEMORY, signal.SIGKILL, f"more than {bounds.threads} processes and threads")
+            return Died(job.stage, Cause.MEMORY, signal.SIGKILL, f"more than {bounds.threads} processes and threads")
         if used.resident > most and (used.processes == 1 or process_tree.proportional_bytes(self.pid) > most):
-            return Died(stage, Cause.MEMORY, signal.SIGKILL, f"more than {most >> 20} MiB")
-        if wall > bounds.wall_seconds or used.cpu - cpu_began > bounds.cpu_seconds:
-            return TimedOut(stage, round(wall, 1))
+            return Died(job.stage, Cause.MEMORY, signal.SIGKILL, f"more than {most >> 20} MiB")
+        if wall > bounds.wall_seconds or used.cpu - job.cpu_began > bounds.cpu_seconds:
+            return TimedOut(job.stage, round(wall, 1))
         return None
 
     def _death(self, stage: Stage, error: Exception) -> Died:
@@ -319,49 +263,7 @@ def with_deadline(end: socket.socket, seconds: float) -> Connection:
     return Connection(end.detach())
 
 
-def _numbered(lanes: Sequence[LaneSpec], number: int) -> LaneSpec:
-    if not 0 <= number < len(lanes):
-        raise protocol.ProtocolError(f"there is no lane {number}")
-    return lanes[number]
-
-
-def _next(number: int, current: int) -> int:
-    """The number of the lane that a process has begun. It runs them in order."""
-    if number < current:
-        raise protocol.ProtocolError(f"it went back from lane {current} to lane {number}")
-    return number
-
-
-def _of_current(lanes: Sequence[LaneSpec], number: int, current: int) -> LaneSpec:
-    """The lane of a message, which must be the one that runs."""
-    lane = _numbered(lanes, number)
-    if number != current:
-        raise protocol.ProtocolError(f"it sent something of lane {number} while lane {current} ran")
-    return lane
-
-
 def _with_facts(outcome: Outcome, facts: Facts | None) -> Outcome:
     if facts is None or isinstance(outcome, Unsupported | Skipped | Broken):
         return outcome
     return replace(outcome, facts=facts)
-
-
-_Did = protocol.DidRun | protocol.DidBuild | protocol.DidRaise | protocol.DidSkip
-
-
-def _outcome(message: _Did, payload: memoryview, scratch: str) -> Outcome:
-    match message:
-        case protocol.DidRun(outputs=docs, again=more):
-            outputs, rest = protocol.unpack(docs, payload)
-            return Ran(outputs, protocol.unpack(more, rest)[0] if more is not None else None)
-        case protocol.DidRaise(stage=stage, type=name, text=text, frames=frames):
-            text = without_machine_paths(text[: protocol.MOST_TEXT], scratch)
-            frames = [replace(frame, file=without_machine_paths(frame.file, scratch)) for frame in frames]
-            outcome = classify_failure(Raised(stage, name, text, tuple(frames)))
-            return Broken(stage, message.own_fault) if message.own_fault and isinstance(outcome, Raised) else outcome
-        case protocol.DidBuild():
-            return Built()
-        case protocol.DidSkip(reason=reason):
-            return Skipped(reason)
-        case _:
-            assert_never(message)

@@ -24,8 +24,9 @@ from typing import IO, assert_never
 from multiprocess.connection import Connection
 
 from fuzzer.isolate import protocol
-from fuzzer.isolate.child_process import Bounds, ChildProcess, ChildReaper, OwnFailure, next_batch, with_deadline
+from fuzzer.isolate.child_process import Bounds, ChildProcess, ChildReaper, next_batch, with_deadline
 from fuzzer.isolate.known_answer import KNOWN_ANSWER
+from fuzzer.isolate.running_job import OwnFailure
 from fuzzer.signature import GpuDamage, gpu_damage_of
 from fuzzer.system import process_tree, processes
 from fuzzer.system.devices import Device

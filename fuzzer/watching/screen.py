@@ -11,7 +11,7 @@ from rich.live import Live
 
 from fuzzer.system.terminal import say
 from fuzzer.watching.panel import Panel, line
-from fuzzer.watching.snapshot import Observer
+from fuzzer.watching.snapshot import Observer, Snapshot
 
 LINE_SECONDS = 10.0
 FRAME_SECONDS = 1.0
@@ -24,6 +24,7 @@ class Screen:
         self._observer = observer
         self._console = Console(stderr=True)
         self._over = threading.Event()
+        self._errors: set[str] = set()
         self._thread = threading.Thread(target=self._show, name="screen", daemon=True)
 
     def __enter__(self) -> Screen:
@@ -37,12 +38,25 @@ class Screen:
     def _show(self) -> None:
         if not self._console.is_terminal:
             while not self._over.wait(LINE_SECONDS):
-                say(line(self._observer.snapshot()))
+                if snapshot := self._snapshot():
+                    say(line(snapshot))
             return
-        with Live(self._panel(), console=self._console, auto_refresh=False) as live:
-            while not self._over.wait(FRAME_SECONDS):
-                live.update(self._panel(), refresh=True)
-            live.update(self._panel(), refresh=True)
+        with Live(console=self._console, auto_refresh=False) as live:
+            last = False
+            while not last:
+                if snapshot := self._snapshot():
+                    live.update(Panel(snapshot, time.monotonic()), refresh=True)
+                last = self._over.is_set()
+                self._over.wait(FRAME_SECONDS)
 
-    def _panel(self) -> Panel:
-        return Panel(self._observer.snapshot(), time.monotonic())
+    def _snapshot(self) -> Snapshot | None:
+        """What the campaign is doing; None where that cannot be read now, as on a disk that fails. Each error is
+        printed once."""
+        try:
+            return self._observer.snapshot()
+        except Exception as error:  # the display must neither end nor hide the campaign
+            text = f"{type(error).__name__}: {error}"
+            if text not in self._errors:
+                self._errors.add(text)
+                say(f"there is nothing new to show: {text}")
+            return None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from campaigns_by_hand import FakeExecutor, cases, refused, settings
@@ -15,6 +17,7 @@ from fuzzer.campaign.settings import TriageLimits
 from fuzzer.campaign.store import Store
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.report import closer_look
 from fuzzer.triage.scope.statement import NO_SCOPE, Scope
 from generators.case_file import TENSORS_NAME
 from generators.graph import Case
@@ -84,6 +87,35 @@ def test_a_finding_that_cannot_be_read_does_not_end_the_campaign(
         campaign.triage.new = Damaging(store)
         campaign.run()
     assert "its scope is not looked for: " in capsys.readouterr().err
+
+
+def test_an_error_of_difftvm_costs_one_scope_and_not_the_campaign(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise KeyError("no such row")
+
+    monkeypatch.setattr("fuzzer.campaign.scopes.look_closer", fail)
+    assert scopes_of(tmp_path, 0.25, failing()) == [NO_SCOPE]
+    assert "difftvm itself failed while it looked for the scope ('no such row')" in capsys.readouterr().err
+    (kept,) = (tmp_path / "errors").iterdir()
+    (folder,) = (tmp_path / "crashes").iterdir()
+    assert kept.name == f"scope-{folder.name}"
+    assert "KeyError: 'no such row'" in (kept / "error.txt").read_text()
+
+
+def test_a_disk_that_fails_once_loses_no_scope(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    errors = iter([OSError(errno.EIO, "it cannot be written")])
+
+    def look(*arguments: Any, **more: Any) -> None:
+        for error in errors:
+            raise error
+        closer_look.look_closer(*arguments, **more)
+
+    monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.05)
+    monkeypatch.setattr("fuzzer.campaign.scopes.look_closer", look)
+    (scope,) = scopes_of(tmp_path, 0.25, failing())
+    assert scope.statement is not None
 
 
 def test_a_campaign_that_stops_saves_no_half_of_a_scope(tmp_path: Path) -> None:

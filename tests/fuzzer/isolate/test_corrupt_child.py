@@ -21,16 +21,9 @@ from multiprocess.connection import Connection
 
 from fuzzer.children.job import reporting_failures, run_job
 from fuzzer.isolate import protocol
-from fuzzer.isolate.child_process import (
-    LOG_BYTES,
-    STOPPED_SECONDS,
-    Bounds,
-    ChildProcess,
-    Clock,
-    OwnFailure,
-    ZygoteReaper,
-)
+from fuzzer.isolate.child_process import LOG_BYTES, Bounds, ChildProcess, ZygoteReaper
 from fuzzer.isolate.protocol import ArrayDoc, At, DidRaise, DidRun, DidSkip, Failed, Finished, Job, Noted
+from fuzzer.isolate.running_job import STOPPED_SECONDS, Clock, OwnFailure
 from fuzzer.isolate.selftest import _case
 from fuzzer.lanes import TORCH, TORCH_F64
 from oracles.lane import LaneSpec
@@ -316,7 +309,7 @@ def test_a_process_that_a_lane_started_may_hold_its_connection(tmp_path: Path) -
 
 def test_a_clock_leaves_out_the_time_in_which_its_process_was_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     times = iter([100.0, 100.5, 101.5, 500.0, 500.25])
-    monkeypatch.setattr("fuzzer.isolate.child_process.time.monotonic", lambda: next(times))
+    monkeypatch.setattr("fuzzer.isolate.running_job.time.monotonic", lambda: next(times))
     clock = Clock()
     assert [(clock.seconds(), clock.was_stopped) for _ in range(4)] == [
         (0.5, False),

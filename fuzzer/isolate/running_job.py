@@ -1,0 +1,141 @@
+"""What the messages of a process say of its job, and the time that its lane has taken."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import assert_never
+
+from fuzzer.isolate import protocol
+from fuzzer.signature import classify_failure
+from fuzzer.system import process_tree
+from fuzzer.system.machine_paths import without_machine_paths
+from oracles.lane import LaneSpec
+from oracles.outcome import Broken, Built, Facts, Outcome, Raised, Ran, Result, Skipped, Stage
+
+POLL_SECONDS = 0.1
+"""The supervisor looks at the bounds of a lane so often."""
+
+STOPPED_SECONDS = 2.0
+
+
+class OwnFailure(Exception):
+    """difftvm's own code raised an exception in the process. No lane gets an outcome for it."""
+
+
+class Clock:
+    """The seconds since it was made, without those in which this process was stopped or the machine suspended. It must
+    be read often: more than `STOPPED_SECONDS` between two readings count as that.
+
+    was_stopped  whether this process was stopped before the last reading
+    """
+
+    def __init__(self) -> None:
+        self._seconds, self._read, self.was_stopped = 0.0, time.monotonic(), False
+
+    def seconds(self) -> float:
+        now = time.monotonic()
+        passed, self._read = now - self._read, now
+        self.was_stopped = passed > STOPPED_SECONDS
+        self._seconds += min(passed, STOPPED_SECONDS)
+        return self._seconds
+
+
+class RunningJob:
+    """What the messages of a process have said of its job so far.
+
+    lane, stage  the lane that runs, and where it is
+    clock        of this lane, from its first message on; `cpu_began` is what the processes had used then
+    facts        what is known of each lane, however it ends
+    """
+
+    def __init__(self, pid: int, lanes: Sequence[LaneSpec], scratch: str, result: Result) -> None:
+        self._pid, self._lanes, self._scratch, self._result = pid, lanes, scratch, result
+        self._current = -1
+        self.lane, self.stage, self.is_done = lanes[0], Stage.START, False
+        self.facts: dict[LaneSpec, Facts] = {}
+        self._begin_clock()
+
+    def _begin_clock(self) -> None:
+        self.clock, self.cpu_began, self._checked = Clock(), process_tree.usage(self._pid).cpu, 0.0
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time to look at the bounds. To be asked in each turn of the loop."""
+        now = self.clock.seconds()
+        if self.clock.was_stopped:  # meanwhile the process may have run several lanes, whose messages wait
+            self.cpu_began = process_tree.usage(self._pid).cpu
+        due = now - self._checked >= POLL_SECONDS
+        if due:
+            self._checked = now
+        return due
+
+    def take(self, message: protocol.Message, payload: memoryview) -> None:
+        """Take one message. Raise `ProtocolError` where it does not belong here, `OwnFailure` where difftvm's own code
+        failed."""
+        match message:
+            case protocol.At(lane=number, stage=stage):
+                if number != self._current:  # a lane's bounds count from its first message, however many it sends
+                    self.lane, self._current = _numbered(self._lanes, number), _next(number, self._current)
+                    self._begin_clock()
+                self.stage = stage
+            case protocol.Noted(lane=number, facts=observed):
+                self.facts[_of_current(self._lanes, number, self._current)] = observed
+            case protocol.Finished(stage_cpu=spent):
+                if any(each not in self._result.outcomes for each in self._lanes):
+                    raise protocol.ProtocolError("it finished before every lane had an outcome")
+                for key, seconds in spent.items():
+                    self._result.stage_cpu[key] = self._result.stage_cpu.get(key, 0.0) + seconds
+                self.is_done = True
+            case protocol.DidRun() | protocol.DidBuild() | protocol.DidRaise() | protocol.DidSkip():
+                whose = _of_current(self._lanes, message.lane, self._current)
+                self._result.outcomes[whose] = _outcome(message, payload, self._scratch)
+            case protocol.Failed(text=text):
+                raise OwnFailure(text)
+            case protocol.Job() | protocol.Started():
+                raise protocol.ProtocolError(f"a child sent {type(message).__name__} in the middle of a job")
+            case _:
+                assert_never(message)
+
+
+def _numbered(lanes: Sequence[LaneSpec], number: int) -> LaneSpec:
+    if not 0 <= number < len(lanes):
+        raise protocol.ProtocolError(f"there is no lane {number}")
+    return lanes[number]
+
+
+def _next(number: int, current: int) -> int:
+    """The number of the lane that a process has begun. It runs them in order."""
+    if number < current:
+        raise protocol.ProtocolError(f"it went back from lane {current} to lane {number}")
+    return number
+
+
+def _of_current(lanes: Sequence[LaneSpec], number: int, current: int) -> LaneSpec:
+    """The lane of a message, which must be the one that runs."""
+    lane = _numbered(lanes, number)
+    if number != current:
+        raise protocol.ProtocolError(f"it sent something of lane {number} while lane {current} ran")
+    return lane
+
+
+_Did = protocol.DidRun | protocol.DidBuild | protocol.DidRaise | protocol.DidSkip
+
+
+def _outcome(message: _Did, payload: memoryview, scratch: str) -> Outcome:
+    match message:
+        case protocol.DidRun(outputs=docs, again=more):
+            outputs, rest = protocol.unpack(docs, payload)
+            return Ran(outputs, protocol.unpack(more, rest)[0] if more is not None else None)
+        case protocol.DidRaise(stage=stage, type=name, text=text, frames=frames):
+            text = without_machine_paths(text[: protocol.MOST_TEXT], scratch)
+            frames = [replace(frame, file=without_machine_paths(frame.file, scratch)) for frame in frames]
+            outcome = classify_failure(Raised(stage, name, text, tuple(frames)))
+            return Broken(stage, message.own_fault) if message.own_fault and isinstance(outcome, Raised) else outcome
+        case protocol.DidBuild():
+            return Built()
+        case protocol.DidSkip(reason=reason):
+            return Skipped(reason)
+        case _:
+            assert_never(message)

@@ -1,0 +1,52 @@
+"""The display goes on when a campaign cannot be read for a while."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, cast
+
+import pytest
+from snapshots import snapshot
+
+from fuzzer.watching import screen
+from fuzzer.watching.screen import Screen
+from fuzzer.watching.snapshot import Snapshot
+
+
+class Observed:
+    """Fails in the first three looks."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+
+    def snapshot(self) -> Snapshot:
+        self.looks += 1
+        if self.looks <= 3:
+            raise OSError(5, "Input/output error", "/campaigns/night")
+        return snapshot()
+
+
+def until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not true() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert true()
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_an_error_is_printed_once_and_the_display_goes_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], terminal: bool
+) -> None:
+    monkeypatch.setattr(screen, "LINE_SECONDS", 0.01)
+    monkeypatch.setattr(screen, "FRAME_SECONDS", 0.01)
+    if terminal:
+        monkeypatch.setenv("FORCE_COLOR", "1")
+    observed = Observed()
+    with Screen(cast(Any, observed)):
+        until(lambda: observed.looks > 5)
+        assert any(thread.name == "screen" for thread in threading.enumerate())
+    shown = capsys.readouterr().err
+    assert shown.count("there is nothing new to show: OSError: [Errno 5]") == 1
+    assert "12,345" in shown if terminal else "1,850 tests" in shown or "1850 tests" in shown
