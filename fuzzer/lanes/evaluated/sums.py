@@ -13,9 +13,11 @@ from fuzzer.lanes.evaluated.common import Function, dtype_of, ints, plain, requi
 
 
 def _matmul(attrs: Any, x: Tensor, y: Tensor) -> Tensor:
+    """TVM's legalization converts the operands to `out_dtype`, so products of integers do not wrap around before."""
     wanted = str(attrs.out_dtype)
-    product = torch.matmul(x, y)
-    return product.to(dtype_of(wanted)) if wanted not in ("", "void", "None") else product
+    if wanted not in ("", "void", "None"):
+        x, y = x.to(dtype_of(wanted)), y.to(dtype_of(wanted))
+    return torch.matmul(x, y)
 
 
 def _pairs(padding: Any, rank: int) -> list[int]:

@@ -57,6 +57,13 @@ def test_a_filled_tensor_has_the_dtype_that_is_named_or_else_that_of_the_operand
     assert found.dtype == (like.dtype if named in (None, "void") else getattr(torch, named or ""))
 
 
+def test_a_product_is_computed_in_the_dtype_of_its_result() -> None:
+    """In int8, 8 times 16 would be -128."""
+    x, y = torch.tensor([[8]], dtype=torch.int8), torch.tensor([[16]], dtype=torch.int8)
+    assert value_of("matmul", SimpleNamespace(out_dtype="float32"), (x, y)).tolist() == [[128.0]]
+    assert value_of("matmul", SimpleNamespace(out_dtype="void"), (x, y)).tolist() == [[-128]]
+
+
 def test_prelu_multiplies_zero_by_the_slope() -> None:
     """As PyTorch and TVM's kernel do: the result is NaN where the slope is infinite."""
     x, slope = torch.tensor([[0.0, -1.0, 2.0]]), torch.tensor([torch.inf, 3.0, torch.inf])
