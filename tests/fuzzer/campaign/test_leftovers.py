@@ -67,9 +67,9 @@ def test_what_another_command_writes_stays(tmp_path: Path) -> None:
 
 
 def test_processes_of_a_killed_run_end(tmp_path: Path) -> None:
-    double = "import subprocess; print(subprocess.Popen(['sleep', '60'], start_new_session=True, stdout=2).pid)"
+    double = "from subprocess import *; print(Popen(['sleep', '60'], start_new_session=True, stdout=DEVNULL).pid)"
     environment = {**os.environ, "TMPDIR": f"{tmp_path}/{SCRATCH}/host/tmpabc"}
-    done = subprocess.run([sys.executable, "-c", double], env=environment, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", double], env=environment, stdout=subprocess.PIPE, text=True)
     stray = int(done.stdout)
     removed(tmp_path)
     for _ in range(100):

@@ -126,7 +126,7 @@ def test_strays_are_those_outside_the_tree_with_the_marker(start: Start, tmp_pat
 
 
 def test_a_process_that_has_ended_uses_nothing() -> None:
-    gone = subprocess.Popen(["true"])
+    gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
     assert process_tree.usage(gone.pid) == process_tree.Usage(0, 0.0, 1, 0)
     assert process_tree.children(gone.pid) == []
