@@ -22,7 +22,7 @@ from fuzzer.isolate.executor import Bounds, Executor
 from fuzzer.isolate.selftest import _case
 from fuzzer.lanes.abuses import ABUSES
 from fuzzer.system import process_tree
-from fuzzer.system.processes import resident_bytes
+from fuzzer.system.processes import resident_bytes, state
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Died, Outcome, Raised, Ran
 
@@ -84,14 +84,7 @@ def _left(zygote: int) -> list[int]:
 
 def _below(zygote: int) -> list[int]:
     below = [pid for pid in process_tree.descendants(os.getpid()) if pid not in process_tree.children(os.getpid())]
-    return [pid for pid in below if pid != zygote and not _is_zombie(pid)]
-
-
-def _is_zombie(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
+    return [pid for pid in below if pid != zygote and state(pid) not in ("", "Z")]
 
 
 def _words(outcome: Outcome) -> str:

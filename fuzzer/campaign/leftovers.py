@@ -19,7 +19,7 @@ FILES = (state.NAME, "fuzz_stats", "plot_data", "merged.json", "filing.json")
 def remove(folder: Path, scratch: Path) -> None:
     """End and delete them. Only what a run of this campaign has made is touched, and nothing that another process still
     writes. The caller holds the lock of the campaign."""
-    process_tree.kill_strays(f"TMPDIR={scratch.absolute()}", os.getpid())
+    process_tree.kill_strays(scratch.absolute(), os.getpid())
     shutil.rmtree(scratch, ignore_errors=True)
     for path in _incomplete(folder):
         if _is_being_written(path):

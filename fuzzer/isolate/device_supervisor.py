@@ -240,7 +240,7 @@ class DeviceSupervisor:
     def _end(self, worker: ChildProcess) -> None:
         """End a worker. Quarantine the device where its process remains after SIGKILL."""
         self._ended_cpu += worker.close()
-        process_tree.kill_strays(f"TMPDIR={self.scratch}", os.getpid())  # what it started and left
+        process_tree.kill_strays(self.scratch, os.getpid())  # what it started and left
         if worker.ended is None:
             seconds = self.limits.grace_seconds
             self.state = Quarantined(f"its process {worker.pid} is still there {seconds:g} s after SIGKILL")

@@ -254,7 +254,7 @@ class Executor:
                         self._control.close()
                         zygote.kill()
                         zygote.wait()
-                        process_tree.kill_strays(f"TMPDIR={self._scratch}", os.getpid())  # what its children started
+                        process_tree.kill_strays(self._scratch, os.getpid())  # what its children started
                         self._keeper.submit(self._start).result()
         raise EnvironmentMissing(f"the zygote of {self._toolchain.name!r} ends as soon as it is started")
 

@@ -63,7 +63,7 @@ def run_started(source: str, start: Start, bounds: Bounds, folder: Path) -> Scri
             return _watched(pid, reaper, bounds)
         finally:
             reaper.close()
-            process_tree.kill_strays(f"TMPDIR={scratch}", os.getpid())  # what it started and left
+            process_tree.kill_strays(Path(scratch), os.getpid())  # what it started and left
 
 
 def can_be_forked(lane: LaneSpec, toolchain: Toolchain) -> bool:

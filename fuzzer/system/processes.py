@@ -93,6 +93,15 @@ def open_files(pid: int) -> int:
         return 0
 
 
+def state(pid: int) -> str:
+    """The state of a process as one letter, such as R for running and Z for a zombie (proc(5)); empty where it has
+    ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""
+
+
 def threads(pid: int) -> int:
     """The number of threads of a process; 0 where it has ended."""
     try:

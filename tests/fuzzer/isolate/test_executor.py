@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +23,6 @@ from fuzzer.isolate.selftest import SHORT, SMALL
 from fuzzer.isolate.selftest import _case as sine
 from fuzzer.lanes import LANES, ONNXRUNTIME, TORCH, TORCH_F64, TVM_LANES
 from fuzzer.lanes.warmup import _case as network
-from fuzzer.system import process_tree
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.toolchains.toolchain import Toolchain
 from fuzzer.triage.eager_values import computed_values
@@ -85,14 +83,6 @@ def alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
-
-
-def ends(pid: int) -> bool:
-    """Whether a process ends within five seconds."""
-    deadline = time.monotonic() + 5
-    while alive(pid) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return not alive(pid)
 
 
 def having(field: int, number: int) -> list[int]:
@@ -158,79 +148,6 @@ def test_exceptions_that_are_hard_to_report(executor: Executor, sin: str, type: 
     outcome = one(executor, faulty(sin))
     assert isinstance(outcome, Raised)
     assert (outcome.stage, outcome.type, outcome.message) == (Stage.COMPILE, type, message)
-
-
-@pytest.mark.parametrize("sin", ["scratch", "log", "zygote", "files"])
-def test_what_a_lane_does_to_its_surroundings_costs_no_other_its_result(executor: Executor, sin: str) -> None:
-    """It deletes all scratch folders, cuts the log, kills the zygote, or leaves files open."""
-    first = {"log": Died, "zygote": Died}.get(sin, Ran)
-    lanes = (faulty("honest", "before"), faulty(sin), faulty("files", "after"), faulty("honest", "last"))
-    outcomes = rested(executor).run(sine(), lanes, SHORT).outcomes
-    assert [type(outcomes[lane]) for lane in lanes] == [Ran, first, Ran, Ran]
-    assert not executor._idle or sin != "files", "a process with many open files runs no other case"
-    again = executor.run(numbered(1), lanes[:1], SHORT).outcomes
-    assert isinstance(again[lanes[0]], Ran)
-
-
-def test_what_a_lane_leaves_running_ends_with_its_process(executor: Executor) -> None:
-    """It has a session of its own, and its parent has ended."""
-    ran = one(executor, faulty("daemon"))
-    assert isinstance(ran, Ran)
-    assert ends(int(ran.outputs[0]))
-    assert not executor._idle, "a process that has left others runs no other case"
-
-
-@pytest.mark.parametrize(
-    ("sin", "outcome"),
-    [
-        ("abort", Died),
-        ("overflow", Died),
-        ("closes", Died),
-        ("garbage", Died),
-        ("lies", Died),
-        ("half", TimedOut),
-        ("slow", TimedOut),
-        ("deaf", TimedOut),
-        ("hang_in_c", TimedOut),
-        ("huge", Raised),
-        ("prints", Ran),
-    ],
-)
-def test_an_abuse_costs_no_other_lane_its_result(executor: Executor, sin: str, outcome: type[Outcome]) -> None:
-    lanes = (faulty("honest", "before"), faulty(sin), faulty("honest", "after"))
-    outcomes = executor.run(sine(), lanes, Bounds(wall_seconds=1.5, cpu_seconds=1.5)).outcomes
-    assert [type(outcomes[lane]) for lane in lanes] == [Ran, outcome, Ran]
-
-
-@pytest.mark.parametrize(
-    ("sin", "bounds", "why"),
-    [
-        ("forks", Bounds(threads=20), "more than 20 processes and threads"),
-        ("threads", Bounds(threads=40), "more than 40 processes and threads"),
-        ("hog", Bounds(memory_bytes=1 << 30), "more than 1024 MiB"),
-    ],
-)
-def test_processes_below_a_lane_count_as_the_lane(executor: Executor, sin: str, bounds: Bounds, why: str) -> None:
-    before = set(process_tree.descendants(os.getpid()))
-    lanes = (faulty("honest", "before"), faulty(sin), faulty("honest", "after"))
-    outcomes = executor.run_fresh(sine(), lanes, bounds).outcomes
-    assert outcomes[lanes[1]] == Died(Stage.COMPILE, Cause.MEMORY, signal.SIGKILL, why, facts_of(outcomes[lanes[1]]))
-    assert all(isinstance(outcomes[lane], Ran) for lane in (lanes[0], lanes[2]))
-    assert all(map(ends, set(process_tree.descendants(os.getpid())) - before))
-
-
-def test_what_a_lane_left_ends_when_the_zygote_is_killed(executor: Executor) -> None:
-    hanging = threading.Thread(target=lambda: executor.run_fresh(sine(), (faulty("hog"),), SHORT))
-    hanging.start()
-    zygote = executor._zygote.pid
-    for _ in range(200):
-        if below := [pid for child in process_tree.children(zygote) for pid in process_tree.children(child)]:
-            break
-        time.sleep(0.05)
-    os.kill(zygote, signal.SIGKILL)
-    hanging.join(60)
-    assert not hanging.is_alive()
-    assert all(map(ends, below))
 
 
 @pytest.mark.parametrize("sin", ["hang", "spin"])

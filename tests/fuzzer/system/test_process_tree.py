@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from ending import ends
 
 from fuzzer.system import process_tree
 
@@ -53,18 +54,6 @@ def tree(start: Start) -> tuple[int, list[int]]:
     return parent.pid, [int(each) for each in parent.stdout.readline().split()]
 
 
-def ends(pid: int) -> bool:
-    """Whether a process ends within ten seconds. A zombie has ended."""
-    for _ in range(200):
-        try:
-            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
-                return True
-        except FileNotFoundError:
-            return True
-        time.sleep(0.05)
-    return False
-
-
 def test_an_orphan_stays_in_the_tree(start: Start) -> None:
     pid, below = tree(start)
     assert sorted(process_tree.descendants(pid)) == sorted(below)
@@ -81,12 +70,7 @@ def test_only_what_is_below_ends(start: Start) -> None:
     pid, below = tree(start)
     process_tree.kill_children(pid)
     assert all(map(ends, below))
-    assert not ends_soon(pid)
-
-
-def ends_soon(pid: int) -> bool:
-    time.sleep(0.2)
-    return not Path(f"/proc/{pid}").exists()
+    assert not ends(pid, 0.2)
 
 
 def test_memory_and_time_of_all_count(start: Start) -> None:
@@ -106,17 +90,18 @@ def test_memory_and_time_of_all_count(start: Start) -> None:
     assert process_tree.usage(os.getpid()).processes == alone.processes + 2
 
 
-def test_strays_are_those_outside_the_tree_with_the_marker(start: Start, tmp_path: Path) -> None:
-    marker = f"TMPDIR={tmp_path}"
+def test_strays_are_those_outside_the_tree_that_work_in_the_folder(start: Start, tmp_path: Path) -> None:
     inside = start("sleep", "60", TMPDIR=str(tmp_path))
     double = "import subprocess; print(subprocess.Popen(['sleep', '60'], start_new_session=True).pid, flush=True)"
     leaves = start(sys.executable, "-c", double, TMPDIR=str(tmp_path / "x"))
     assert leaves.stdout is not None
     stray = int(leaves.stdout.readline())
     leaves.wait()
-    other = subprocess.Popen(["sleep", "60"], env={"PATH": os.environ["PATH"], "TMPDIR": "/elsewhere"})
+    other = subprocess.Popen(
+        ["sleep", "60"], env={"PATH": os.environ["PATH"], "TMPDIR": f"{tmp_path}-2", "MY_TMPDIR": str(tmp_path)}
+    )
     try:
-        assert process_tree.kill_strays(marker, os.getpid()) == [stray]
+        assert process_tree.kill_strays(tmp_path, os.getpid()) == [stray]
         assert ends(stray)
         assert inside.poll() is None
         assert other.poll() is None
