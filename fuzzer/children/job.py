@@ -159,12 +159,20 @@ def _run_lane(
 ) -> None:
     try:
         message, payload = _done(prepared, index, spec, runner_of(spec), step)
-        if (size := sum(map(len, payload))) > most - protocol.MOST_TEXT:
-            raised = CompilerError(f"its results have {size:,} bytes, far more than those of the model")
-            message, payload = _raised(index, raised, step, own=False), ()
+        if too_much := _too_much(message, sum(map(len, payload)), most):
+            message, payload = _raised(index, CompilerError(too_much), step, own=False), ()
     except BaseException as error:  # around the lane there is only our own code
         message, payload = _raised(index, error, step, own=True), ()
     protocol.send(connection, message, *payload)
+
+
+def _too_much(message: protocol.Message, size: int, most: int) -> str:
+    """Why the supervisor would not take these results; empty where it does."""
+    if size > most - protocol.MOST_HEADER:
+        return f"its results have {size:,} bytes, far more than those of the model"
+    if isinstance(message, protocol.DidRun) and len(message.outputs) > protocol.MOST_ARRAYS:
+        return f"it returns {len(message.outputs):,} results, more than {protocol.MOST_ARRAYS:,}"
+    return ""
 
 
 def _done(

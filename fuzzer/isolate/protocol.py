@@ -26,8 +26,8 @@ MAX_FRAME = 1 << 30
 MOST_HEADER = 16 << 20
 MOST_ARRAYS = 4096
 SPARE, TIMES = 32 << 20, 8
-"""A child may send `TIMES` as many bytes as the case's outputs have, because a wrong lane may return wider numbers, and
-`SPARE` bytes more: results of a wrong shape, messages."""
+"""A child may send `TIMES` as many bytes as the outputs of its two runs have, because a wrong lane may return wider
+numbers, and `SPARE` bytes more: results of a wrong shape, and the header."""
 
 MAX_RANK = 32
 MOST_TEXT = 20_000
