@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from fuzzer.campaign.schema import MIGRATIONS
+from fuzzer.system.terminal import campaign_option, command
 from generators.graph import Invalid
 from generators.plain_file import NO_FILE
 
@@ -39,12 +40,22 @@ def of_the_machine(error: sqlite3.OperationalError, path: Path) -> OSError | Non
 
 
 def _why_not_opened(path: Path) -> int:
-    """The errno for a file that SQLite cannot open. It does not say why."""
+    """The errno for a file that SQLite cannot open or make. It does not say why."""
     try:
         path.open("rb").close()
+    except FileNotFoundError:
+        pass
     except OSError as error:
         return error.errno or errno.EIO
-    return errno.EACCES  # one of the files beside it
+    return errno.EIO if os.access(path.parent, os.W_OK) else errno.EACCES  # the file, or one beside it
+
+
+class Empty(Invalid):
+    """Nothing was ever committed to the file: a run has just begun, or was stopped before its first commit."""
+
+    def __init__(self, path: Path) -> None:
+        again = command("run", *campaign_option(path.parent))
+        super().__init__(f"{path}: nothing was committed to it yet; `{again}` continues the campaign")
 
 
 class damaged_is_invalid:  # noqa: N801 - a context manager, used like contextlib's
@@ -72,6 +83,8 @@ class damaged_is_invalid:  # noqa: N801 - a context manager, used like contextli
 def connected(path: Path, writes: bool) -> sqlite3.Connection:
     if not _is_plain(path):
         raise Invalid(f"{path}: {NO_FILE}")
+    if not writes and _has_pages(path.with_name(f"{path.name}-journal")):
+        raise Empty(path)  # SQLite uses this journal before the write-ahead log, which has the first commit
     source = path.resolve().as_uri() + ("" if writes else _how_to_read(path))
     db = sqlite3.connect(source, uri=True, check_same_thread=False, timeout=30)
     try:
@@ -86,6 +99,10 @@ def connected(path: Path, writes: bool) -> sqlite3.Connection:
         db.close()
         raise
     return db
+
+
+def _has_pages(journal: Path) -> bool:
+    return journal.exists() and journal.stat().st_size > 0
 
 
 def _is_plain(path: Path) -> bool:
@@ -111,7 +128,7 @@ def _how_to_read(path: Path) -> str:
     if os.access(path.parent, os.W_OK):
         return "?mode=ro"
     journal = path.with_name(f"{path.name}-wal")
-    if journal.exists() and journal.stat().st_size:
+    if _has_pages(journal):
         raise Invalid(f"{path}: a killed run has left {journal.name}; copy the folder to where it can be written")
     return "?mode=ro&immutable=1"
 
@@ -121,7 +138,10 @@ def _migrate(db: sqlite3.Connection, path: Path, writes: bool) -> None:
         version = cursor.fetchone()[0]
     if version > len(MIGRATIONS):
         raise Invalid(f"{path}: schema {version} is newer than this version of difftvm reads (up to {len(MIGRATIONS)})")
+    if version == 0 and not writes:
+        raise Empty(path)
     if version < len(MIGRATIONS) and not writes:
         raise Invalid(f"{path}: schema {version} is older than this version; `fuzz status --repair` brings it up")
-    for number in range(version, len(MIGRATIONS)):
-        db.executescript(f"BEGIN; {MIGRATIONS[number]} PRAGMA user_version = {number + 1}; COMMIT;")
+    if version < len(MIGRATIONS):  # in one transaction, so that no reader meets a schema in between
+        steps = "".join(MIGRATIONS[version:])
+        db.executescript(f"BEGIN; {steps} PRAGMA user_version = {len(MIGRATIONS)}; COMMIT;")

@@ -17,7 +17,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from fuzzer.campaign import index, state
+from fuzzer.campaign import database, index, state
+from fuzzer.campaign.database import Empty, of_the_machine
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.lock import Busy
 from fuzzer.campaign.rows import IndexRow, index_row
@@ -340,6 +341,35 @@ def test_what_the_machine_lacks_is_no_damage(tmp_path: Path) -> None:
         assert (written.tests, (written.state() or State(0)).next_test) == (0, 1)
 
 
+def test_nothing_is_read_from_an_index_without_a_commit(tmp_path: Path) -> None:
+    path = tmp_path / index.NAME
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        db.execute("PRAGMA journal_mode = WAL")
+    with pytest.raises(Empty, match=r"nothing was committed to it yet; `.* run --campaign .*` continues"):
+        Index(tmp_path, writes=False)
+    path.with_name(f"{index.NAME}-journal").write_bytes(b"pages as they were")
+    with pytest.raises(Empty):
+        Index(tmp_path, writes=False)
+
+
+def test_a_file_that_could_not_be_made_may_be_made_later(tmp_path: Path) -> None:
+    error = sqlite3.OperationalError("unable to open database file")
+    error.sqlite_errorcode = sqlite3.SQLITE_CANTOPEN
+    trouble = of_the_machine(error, tmp_path / index.NAME)
+    assert trouble is not None
+    assert trouble.errno == errno.EIO
+
+
+def test_the_schema_is_brought_up_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "MIGRATIONS", (*MIGRATIONS, "CREATE TABLE origins (id);"))
+    with pytest.raises(Invalid, match="already exists"):
+        Index(tmp_path)
+    with closing(sqlite3.connect(tmp_path / index.NAME)) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (0,)
+        assert db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
+
+
 def test_a_step_of_the_schema_that_was_committed_stays_as_it_is() -> None:
     """Indexes have been through it. A new step has its line added here."""
     assert [hashlib.sha256(step.encode()).hexdigest()[:12] for step in MIGRATIONS] == STEPS
@@ -381,7 +411,7 @@ def test_an_index_of_any_older_version_is_brought_up(tmp_path: Path, version: in
     if held:
         db.executescript("INSERT INTO lanes VALUES (7, 'torch'); INSERT INTO outcomes VALUES (1, 3, 7, 'ran', NULL);")
     db.close()
-    with pytest.raises(Invalid, match="older than this version"):
+    with pytest.raises(Invalid, match="older than this version" if version else "nothing was committed"):
         Index(tmp_path, writes=False)
     with Store(tmp_path, 1) as store:
         store.save_state()
