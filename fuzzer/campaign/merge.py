@@ -14,7 +14,7 @@ from fuzzer.campaign.lock import why_no_index
 from fuzzer.campaign.store import Store
 from fuzzer.campaign.waiting import Queue
 from fuzzer.findings import finding_file
-from fuzzer.system.files import copy_folder
+from fuzzer.system.files import copy_folder, make_folder
 from generators import case_file
 from generators.graph import Invalid
 from generators.plain_file import LINK
@@ -72,7 +72,7 @@ def bring(source: Path, store: Store) -> Merged:
         else:
             known += 1
     for path in sorted((source / "corpus").glob(f"*/{case_file.JSON_NAME}")):
-        store.corpus.mkdir(exist_ok=True)
+        make_folder(store.corpus)
         if not (store.corpus / path.parent.name).exists():
             copy_folder(path.parent, store.corpus / path.parent.name, FOLDER_FILES)
     with Index(source, writes=False) as theirs:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from fuzzer.system.files import write_folder
+from fuzzer.system.files import make_folder, write_folder
 from generators import case_file
 from generators.graph import Case
 
@@ -35,7 +35,7 @@ def keep(errors: Path, sort: str, which: int | str, case: Case | None, error: st
         files |= {case_file.JSON_NAME: text, case_file.TENSORS_NAME: tensors}
     folder = errors / f"{sort}-{which}"
     with suppress(OSError):  # a full disk does not keep the test from being counted
-        errors.mkdir(exist_ok=True)
+        make_folder(errors)
         if not folder.exists() and len(list(errors.glob(f"{sort}-*"))) < MOST:
             write_folder(folder, files)
     return folder

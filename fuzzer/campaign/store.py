@@ -29,7 +29,7 @@ from fuzzer.lanes import EVERY_LANE
 from fuzzer.report import issue, repro
 from fuzzer.signature import Signature, interchangeable_kinds, signature_of
 from fuzzer.signature import known as known_behaviour
-from fuzzer.system.files import copy_folder, write_atomically, write_folder
+from fuzzer.system.files import copy_folder, make_folder, write_atomically, write_folder
 from fuzzer.system.terminal import say
 from fuzzer.triage.investigate import Confirmed, Sighting
 from generators import case_file
@@ -48,7 +48,7 @@ class Store:
         self.folder = folder
         self.crashes = folder / "crashes"
         try:
-            self.crashes.mkdir(parents=True, exist_ok=True)
+            make_folder(self.crashes)
         except OSError as error:
             raise Invalid(f"{self.crashes}: {error.strerror}; a campaign needs a folder of its own") from None
         self._lock = threading.RLock()
@@ -366,7 +366,7 @@ def add_elsewhere(folder: Path, slug: str, document: bytes) -> None:
     there."""
     if not SLUG.fullmatch(slug):
         raise Invalid(f"{slug!r} is not the name of a finding")
-    (folder / ELSEWHERE / slug).mkdir(parents=True, exist_ok=True)
+    make_folder(folder / ELSEWHERE / slug)
     write_atomically(folder / ELSEWHERE / slug / finding_file.NAME, document)
 
 

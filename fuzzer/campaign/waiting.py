@@ -8,7 +8,6 @@ the next run finds the folder, or repeats the test. A sighting whose investigati
 
 from __future__ import annotations
 
-import shutil
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -24,7 +23,7 @@ from fuzzer.campaign.waiting_item import Item
 from fuzzer.findings.this_machine import lacking
 from fuzzer.lanes.base.availability import THIS, Machine
 from fuzzer.signature import Signature
-from fuzzer.system.files import copy_folder, open_plain
+from fuzzer.system.files import copy_folder, make_folder, open_plain, remove_folder, sync_folder
 from fuzzer.system.terminal import campaign_option, command, say
 from fuzzer.triage.investigate import Sighting
 from generators.graph import Case
@@ -123,17 +122,15 @@ class Queue:
     def done(self, item: Item, save: Callable[[int], T]) -> T:
         """Call `save` with the number of tests that showed the sighting. Then delete its folder: it is a finding now,
         or was counted as one. No other test is counted meanwhile."""
-        emptied = item.folder.with_name(f".tmp-{item.name}")
         with self._changed:
             saved = save(item.attempts.tests)
             with suppress(FileNotFoundError):  # the user has removed it
-                item.folder.rename(emptied)
+                remove_folder(item.folder)
             self._in_work.pop(item.name, None)
             self._investigated.add(item.traits)
             for other in self._waiting.values():
                 other.distance = min(other.distance, distance(other.traits, item.traits))
             self._changed.notify_all()
-        shutil.rmtree(emptied, ignore_errors=True)  # the next run deletes what is left
         return saved
 
     def failed(self, item: Item, error: str) -> None:
@@ -176,7 +173,7 @@ class Queue:
     def adopt(self, source: Path) -> int:
         """Copy the sightings of another campaign, which may run; return how many are new here. What was here once is
         not copied again, even if it has been investigated since."""
-        (self.folder / WAITING).mkdir(exist_ok=True)
+        make_folder(self.folder / WAITING)
         met = self.folder / WAITING / MET
         before = set(read_plain(met).decode(errors="replace").splitlines()) if met.exists() else set()
         new = 0
@@ -239,5 +236,7 @@ class Queue:
 
 
 def _moved(folder: Path, to: Path) -> Path:
-    to.mkdir(exist_ok=True)
-    return folder.rename(to / folder.name)
+    make_folder(to)
+    moved = folder.rename(to / folder.name)
+    sync_folder(to)
+    return moved

@@ -20,7 +20,7 @@ from fuzzer.findings import finding_file
 from fuzzer.findings.finding_file import FindingDoc, StoredEvidence
 from fuzzer.lanes import EVERY_LANE
 from fuzzer.signature import Signature, interchangeable_kinds, signature_of
-from fuzzer.system.files import write_folder
+from fuzzer.system.files import make_folder, write_folder
 from fuzzer.system.interned import interned
 from fuzzer.system.terminal import say
 from fuzzer.triage.investigate import Sighting, unconfirmed
@@ -107,7 +107,7 @@ def written(folder: Path, doc: FindingDoc, case: Case) -> Item:
         finding_file.NAME: finding_file.encode(doc),
         attempts.NAME: b"",
     }
-    folder.parent.mkdir(exist_ok=True)
+    make_folder(folder.parent)
     write_folder(folder, files)
     return _item(folder, doc, case)
 

@@ -28,6 +28,7 @@ from fuzzer.cluster.progress import Progress
 from fuzzer.cluster.remote import NodeActor
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.system.files import remove_folder
 from fuzzer.system.storage_errors import is_full
 from fuzzer.watching.formatting import number_of
 from generators.graph import Invalid
@@ -316,7 +317,8 @@ class Driver:
         before, self._nodes[part].waiting = self._nodes[part].waiting, waiting
         elsewhere = {name for node in self._nodes.values() for name in node.waiting}
         for name in before - elsewhere:
-            shutil.rmtree(self.store.folder / WAITING / name, ignore_errors=True)
+            with suppress(FileNotFoundError):
+                remove_folder(self.store.folder / WAITING / name)
 
     def _remove_damaged_findings(self, part: int, small: Path) -> None:
         """Remove findings that cannot be read from an update: one of them would stop all findings after it."""

@@ -55,6 +55,24 @@ def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
         raise
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder, and the folders above it, where they do not exist. Its name is synced, so that what is written in
+    it later cannot be lost with it."""
+    if not path.is_dir():
+        make_folder(path.parent)
+        path.mkdir(exist_ok=True)
+        sync_folder(path.parent)
+
+
+def remove_folder(path: Path) -> None:
+    """Remove a folder that others read: it is renamed first, and the new name is synced, so that nobody finds a part of
+    it. Raise FileNotFoundError where there is none. What a kill leaves begins with `.tmp-`."""
+    renamed = path.with_name(f".tmp-{path.name}")
+    path.rename(renamed)
+    sync_folder(path.parent)
+    shutil.rmtree(renamed, ignore_errors=True)
+
+
 def copy_folder(folder: Path, to: Path, names: Collection[str]) -> None:
     """Make a new folder with the files of another that have these names, as `write_folder` does. The files keep their
     times, which show when a finding was made. Raise OSError where a file is a link."""

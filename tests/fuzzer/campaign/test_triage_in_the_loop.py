@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import fakes
@@ -40,6 +39,7 @@ from fuzzer.campaign.waiting_item import Item
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.isolate.reports import SHOWS, SanitizerReport, ScriptRun, Tool
+from fuzzer.system.files import remove_folder
 from fuzzer.triage.investigate import Confirmed, Sighting
 from generators.graph import Case
 from oracles.finding import Finding, Kind
@@ -366,7 +366,12 @@ def test_a_sighting_of_what_another_campaign_found_meanwhile_is_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     committed: list[dict[str, int]] = []
-    monkeypatch.setattr(waiting, "shutil", SimpleNamespace(rmtree=lambda *_, **__: committed.append(counts(tmp_path))))
+
+    def remove(folder: Path) -> None:
+        committed.append(counts(tmp_path))
+        remove_folder(folder)
+
+    monkeypatch.setattr(waiting, "remove_folder", remove)
     sins = {"number 0": refused(0)}
     with Store(tmp_path, 1) as store:
         undrained = replace(settings(tmp_path), triage=TriageLimits(share=0.0, drain=0.0))

@@ -61,3 +61,30 @@ def test_what_a_long_log_takes_on_the_disk_is_given_back() -> None:
         log.flush()
         assert os.pread(log.fileno(), 6000, 3_000_000 - 5000) == b"a" * 5000 + b"the end"
         assert os.pread(log.fileno(), 3, 0) == b"\0\0\0"
+
+
+def test_a_new_folder_and_those_above_it_are_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[Path] = []
+    monkeypatch.setattr(files, "sync_folder", synced.append)
+    files.make_folder(tmp_path / "a" / "b")
+    assert (tmp_path / "a" / "b").is_dir()
+    assert synced == [tmp_path, tmp_path / "a"]
+    files.make_folder(tmp_path / "a" / "b")
+    assert synced == [tmp_path, tmp_path / "a"], "it was there"
+    (tmp_path / "file").touch()
+    with pytest.raises(FileExistsError):
+        files.make_folder(tmp_path / "file")
+
+
+def test_a_folder_is_renamed_and_synced_before_its_files_are_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names: list[list[str]] = []
+    monkeypatch.setattr(files, "sync_folder", lambda path: names.append(sorted(os.listdir(path))))
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "file").touch()
+    files.remove_folder(tmp_path / "one")
+    assert names == [[".tmp-one"]]
+    assert os.listdir(tmp_path) == []
+    with pytest.raises(FileNotFoundError):
+        files.remove_folder(tmp_path / "one")
