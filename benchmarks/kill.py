@@ -48,6 +48,7 @@ from campaign_files import PARKED, SAVED, WAITING, Counted, Folders, accounts_fo
 from child_campaign import BEFORE_CHECKOUT, ROOT, fuzz_to_its_end, killed, last_line, raise_on_signals, running, stop
 
 from fuzzer.campaign import index, state
+from fuzzer.campaign.database import Empty
 from fuzzer.findings import finding_file, natural_file
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.report import regression_test
@@ -161,10 +162,10 @@ def _is_counted(doc: FindingDoc, before: Counted, after: Left) -> bool:
 
 
 def unsound(campaign: Path) -> Iterator[str]:
-    """What is wrong with the index. A campaign that was killed before its first commit has none."""
+    """What is wrong with the index. A campaign that was killed before its first commit has none, or an empty one."""
     if not (campaign / index.NAME).exists():
         return
-    with index.Index(campaign, writes=False) as opened:
+    with suppress(Empty), index.Index(campaign, writes=False) as opened:
         for (answer,) in opened.rows(tuple[str], "PRAGMA integrity_check"):
             if answer != "ok":
                 yield f"{index.NAME}: {answer}"
