@@ -55,6 +55,8 @@ class Sample:
     tests_cpu: float
     deaths: int
     """Lanes of tests that ended their process."""
+    refused: int
+    """Lanes of tests whose importer does not support an operator of the case, which costs almost nothing."""
     all_results: int
     """Lane results of tests and of triage."""
     cpu: float
@@ -80,14 +82,15 @@ def sampled(seconds: float, pid: int, folder: Path) -> Sample:
     )
 
 
-def _in_tests(folder: Path) -> tuple[float, int]:
-    """The CPU seconds of all tests, and how many lanes ended their process in them."""
+def _in_tests(folder: Path) -> tuple[float, int, int]:
+    """The CPU seconds of all tests, how many lanes ended their process in them, and how many were refused."""
     if not (folder / index.NAME).exists():
-        return 0.0, 0
+        return 0.0, 0, 0
     with index.Index(folder, writes=False) as read:
         ((spent,),) = read.rows(tuple[float], "SELECT total(cpu_ms) FROM tests")
-        ((deaths,),) = read.rows(tuple[int], "SELECT count(*) FROM outcomes WHERE how = 'died'")
-    return spent / 1000, deaths
+        count = "SELECT count(*) FROM outcomes WHERE how = ?"
+        ((deaths,),), ((refused,),) = (read.rows(tuple[int], count, how) for how in ("died", "unsupported"))
+    return spent / 1000, deaths, refused
 
 
 def _is_zygote(pid: int) -> bool:
@@ -181,6 +184,7 @@ def _judge(samples: Sequence[Sample], continued: Sequence[Sample], left: set[str
     by_cpu = rate("tests: results per CPU s", lambda s: s.results, lambda s: s.tests_cpu)
     rate("CPU s of a test", lambda s: s.tests_cpu, lambda s: s.tests)
     rate("deaths in a test", lambda s: s.deaths, lambda s: s.tests)
+    rate("refused lanes in a test", lambda s: s.refused, lambda s: s.tests)
     rate("supervisor: CPU s for a test", lambda s: s.supervisor_cpu, lambda s: s.tests)
     rate("all: results per CPU s", lambda s: s.all_results, lambda s: s.cpu)
     zombies = max(sum(each.zombies > 0 for each in samples[place : place + 3]) for place in range(len(samples)))

@@ -11,7 +11,7 @@ After each kill, and after a last run that ends by SIGINT:
     no process of the campaign is alive 5 s later
     the index is sound, and knows no finding that is not in crashes/
     `fuzz status --json` works, and can read everything
-    the next test is not one from before
+    the next test is not one from before, and every test before it is in the index: only tests that ran are repeated
 
 Cases are drawn without guidance, so that they depend on the seed and the number alone. At the end all tests run once
 more, in another directory, without a kill and without triage: what they show must wait, or be parked, a finding or
@@ -172,6 +172,10 @@ def unsound(campaign: Path) -> Iterator[str]:
         for (slug,) in opened.rows(tuple[str], "SELECT slug FROM findings"):
             if not (campaign / SAVED / str(slug)).is_dir():
                 yield f"{index.NAME}: it has {slug}, which is not in {SAVED}/"
+        if own := opened.state():
+            ((finished,),) = opened.rows(tuple[int], "SELECT count(*) FROM tests WHERE number < ?", own.next_test)
+            if finished != own.next_test:
+                yield f"{index.NAME}: it has {finished} of {own.next_test} tests"
 
 
 class Status(msgspec.Struct):
