@@ -25,7 +25,7 @@ import traceback
 from collections.abc import Sequence
 
 from fuzzer.isolate.zygote_requests import MAX_BYTES, OWN_FAILURE, SCRIPT
-from fuzzer.system import process_tree, processes, user_namespace
+from fuzzer.system import host_name, process_tree, processes, user_namespace
 from fuzzer.system.processes import ONE_THREAD, die_with_parent, kill_group
 from fuzzer.toolchains.preload import Preload, PreloadFailed, execute
 from fuzzer.toolchains.toolchain import GraphLanguage
@@ -145,6 +145,7 @@ def main() -> None:
     toolchain, kind, descriptor, supervisor, *preload = sys.argv[1:]
     control = socket.socket(fileno=int(descriptor))
     user_namespace.enter()
+    host_name.hide()
     process_tree.adopt_orphans()
     die_with_parent(int(supervisor))
     os.environ.update(ONE_THREAD)
