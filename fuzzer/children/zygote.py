@@ -16,7 +16,6 @@ import gc
 import importlib
 import json
 import os
-import resource
 import select
 import signal
 import socket
@@ -101,7 +100,7 @@ def _become_child(control: socket.socket, log: int) -> None:
     os.dup2(log, 1)
     os.dup2(log, 2)
     os.close(log)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    processes.limit_files()
     with open("/proc/self/oom_score_adj", "w") as file:  # the kernel shall kill this process before all others
         file.write("900")
 
