@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from fuzzer.system.files import make_folder, write_folder
+from fuzzer.system.machine_paths import without_machine_paths
 from generators import case_file
 from generators.graph import Case
 
@@ -29,7 +30,7 @@ MOST = 100
 def keep(errors: Path, sort: str, which: int | str, case: Case | None, error: str) -> Path:
     """Save the error of a test as `<sort>-<number>`, or of a finding as `<sort>-<name>`, unless there are many of this
     sort; return the folder."""
-    files = {"error.txt": error.encode()}
+    files = {"error.txt": without_machine_paths(error).encode()}
     if case is not None:
         text, tensors = case_file.encode(case)
         files |= {case_file.JSON_NAME: text, case_file.TENSORS_NAME: tensors}

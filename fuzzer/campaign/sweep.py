@@ -24,7 +24,7 @@ from typing import assert_never
 import jinja2
 import msgspec
 
-from fuzzer.system.child_environment import inherited
+from fuzzer.system.child_environment import anonymous
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.system.files import open_plain, write_atomically
 from fuzzer.toolchains.toolchain import HOST
@@ -187,7 +187,7 @@ def _taken(folder: Path, request: SampleRequest) -> Iterator[Sample]:
     while True:
         command = [HOST.python, "-P", "-m", "fuzzer.children.samples", str(folder)]
         command += ["--ops", request.ops, "--samples", str(request.samples), "--after", after]
-        done = subprocess.run(command, env=inherited(), stdout=subprocess.PIPE)
+        done = subprocess.run(command, env=anonymous(), stdout=subprocess.PIPE)
         at = ""
         for line in filter(None, map(_child_line, done.stdout.splitlines())):
             at = line.at or at

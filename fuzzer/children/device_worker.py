@@ -26,6 +26,7 @@ from multiprocess.connection import Connection
 from fuzzer.children.job import collect_between_cases_only, run_job
 from fuzzer.isolate import protocol
 from fuzzer.lanes.base.prepared_case import Lane
+from fuzzer.system import host_name
 from fuzzer.system.processes import die_with_parent
 from fuzzer.toolchains.preload import Preload, execute
 from oracles.lane import LaneSpec
@@ -38,6 +39,7 @@ def main() -> None:
     data, parent = map(int, sys.argv[1:3])
     opener, *preload = sys.argv[3:]
     die_with_parent(parent or os.getppid())
+    host_name.hide()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     faulthandler.enable()
     stated, runner_of = _open_device(opener)

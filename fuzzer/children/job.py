@@ -134,6 +134,8 @@ def run_job(connection: Connection, runner_of: Callable[[LaneSpec], Lane], kept:
     if not isinstance(message, protocol.Job):
         raise protocol.ProtocolError(f"expected a job, not {type(message).__name__}")
     tempfile.tempdir = os.environ["TMPDIR"] = message.scratch  # a killed C compiler leaves files
+    with suppress(OSError):  # an earlier lane may have deleted it
+        os.chdir(message.scratch)
     steps = _Steps(connection)
     try:
         prepared = (kept or KeptCase()).prepared(bytes(payload), lambda: protocol.case_of(message, payload), steps)

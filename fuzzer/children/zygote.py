@@ -16,7 +16,6 @@ import gc
 import importlib
 import json
 import os
-import resource
 import select
 import signal
 import socket
@@ -25,7 +24,7 @@ import traceback
 from collections.abc import Sequence
 
 from fuzzer.isolate.zygote_requests import MAX_BYTES, OWN_FAILURE, SCRIPT
-from fuzzer.system import process_tree, processes, user_namespace
+from fuzzer.system import host_name, process_tree, processes, user_namespace
 from fuzzer.system.processes import ONE_THREAD, die_with_parent, kill_group
 from fuzzer.toolchains.preload import Preload, PreloadFailed, execute
 from fuzzer.toolchains.toolchain import GraphLanguage
@@ -101,7 +100,7 @@ def _become_child(control: socket.socket, log: int) -> None:
     os.dup2(log, 1)
     os.dup2(log, 2)
     os.close(log)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    processes.limit_files()
     with open("/proc/self/oom_score_adj", "w") as file:  # the kernel shall kill this process before all others
         file.write("900")
 
@@ -145,6 +144,7 @@ def main() -> None:
     toolchain, kind, descriptor, supervisor, *preload = sys.argv[1:]
     control = socket.socket(fileno=int(descriptor))
     user_namespace.enter()
+    host_name.hide()
     process_tree.adopt_orphans()
     die_with_parent(int(supervisor))
     os.environ.update(ONE_THREAD)

@@ -14,6 +14,7 @@ import typer
 from fuzzer.commands.options import JsonFlag
 from fuzzer.evaluation import toolchain_check as checking
 from fuzzer.isolate.fleet import Fleet
+from fuzzer.system.child_environment import inherited
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.system.terminal import echo, next_line, print_json, say
 from fuzzer.toolchains import install, registry, relay
@@ -88,9 +89,10 @@ def run_python(
 
     The arguments after NAME go to Python. The exit code is the program's."""
     found = registry.find(name)
+    environment = own_environment(found, inherited())
     try:
         done = subprocess.run(
-            [found.python, *context.args], env=own_environment(found), capture_output=json, text=True, errors="replace"
+            [found.python, *context.args], env=environment, capture_output=json, text=True, errors="replace"
         )
     except OSError as error:
         raise EnvironmentMissing(f"{found.python} does not start: {error.strerror}") from None

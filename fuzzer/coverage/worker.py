@@ -15,7 +15,7 @@ import msgspec
 from multiprocess.connection import Connection
 
 from fuzzer.coverage.question import Answer, Question, Table, Tables
-from fuzzer.system.child_environment import inherited
+from fuzzer.system.child_environment import anonymous
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.system.processes import ONE_THREAD, kill_group, resident_bytes
 from fuzzer.toolchains.toolchain import HOST
@@ -73,7 +73,7 @@ class Worker:
                 stdin=subprocess.DEVNULL,
                 stdout=self._log,
                 stderr=self._log,
-                env={**inherited(), **ONE_THREAD},
+                env={**anonymous(), **ONE_THREAD},
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
             )

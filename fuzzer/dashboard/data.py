@@ -15,6 +15,7 @@ from fuzzer.campaign import lock
 from fuzzer.dashboard.finding_rows import FamilyRow, FindingContext, FindingRow, rows
 from fuzzer.filing.ledger import LedgerEntry
 from fuzzer.findings import merge as merging
+from fuzzer.system.machine_paths import with_general_home
 from fuzzer.watching.health import LaneHealth, lanes_health
 from fuzzer.watching.on_disk import Origin, counters_of, findings_of, opened, waiting_in
 from fuzzer.watching.ranking import ranked
@@ -87,8 +88,8 @@ def gather(folder: Path, filed: Mapping[str, LedgerEntry] = MappingProxyType({})
     return DashboardData(
         made=time.time(),
         campaign=folder.resolve().name,
-        folder=str(folder),
-        crashes=shlex.quote(str(folder / "crashes")),
+        folder=with_general_home(str(folder)),
+        crashes=_for_shell(folder / "crashes"),
         holder=lock.holder(folder),
         seed=statistics.own.seed,
         tests=counters.tests,
@@ -113,6 +114,12 @@ def gather(folder: Path, filed: Mapping[str, LedgerEntry] = MappingProxyType({})
         origins=statistics.merged[:ORIGINS],
         more_origins=max(0, len(statistics.merged) - ORIGINS),
     )
+
+
+def _for_shell(path: Path) -> str:
+    """The path as a shell takes it. The page may be shared, so it does not name the home folder."""
+    begin, home, rest = with_general_home(str(path)).rpartition("~/")
+    return f"~/{shlex.quote(rest)}" if home and not begin else shlex.quote(str(path))
 
 
 def support(counted: Sequence[tuple[str, str, str, int]]) -> Support:
@@ -140,4 +147,4 @@ def _ranked(
     kept = {doc.slug: (path, doc) for path, doc in docs if doc.slug in under}
     folders = {slug: path for slug, (path, _) in kept.items()}
     families, findings, more = rows(ranked(kept.values()), folders, FindingContext(tests, filed, under))
-    return families, findings, [*unreadable, *more][:UNREADABLE]
+    return families, findings, [with_general_home(why) for why in (*unreadable, *more)][:UNREADABLE]

@@ -261,6 +261,7 @@ def spawned(
             process = subprocess.Popen(
                 [*before, *command],
                 env=environment_of(device, toolchain, scratch),
+                cwd="/",
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
                 stdin=subprocess.DEVNULL,

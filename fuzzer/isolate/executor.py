@@ -95,6 +95,7 @@ class Executor:
                 self._zygote = subprocess.Popen(
                     command,
                     env=environment,
+                    cwd="/",
                     pass_fds=[theirs.fileno()],
                     stdin=subprocess.DEVNULL,
                     stdout=log,

@@ -81,7 +81,7 @@ class RunningJob:
                     self._begin_clock()
                 self.stage = stage
             case protocol.Noted(lane=number, facts=observed):
-                self.facts[_of_current(self._lanes, number, self._current)] = observed
+                self.facts[_of_current(self._lanes, number, self._current)] = _public(observed, self._scratch)
             case protocol.Finished(stage_cpu=spent):
                 if any(each not in self._result.outcomes for each in self._lanes):
                     raise protocol.ProtocolError("it finished before every lane had an outcome")
@@ -132,10 +132,21 @@ def _outcome(message: _Did, payload: memoryview, scratch: str) -> Outcome:
             text = without_machine_paths(text[: protocol.MOST_TEXT], scratch)
             frames = [replace(frame, file=without_machine_paths(frame.file, scratch)) for frame in frames]
             outcome = classify_failure(Raised(stage, name, text, tuple(frames)))
-            return Broken(stage, message.own_fault) if message.own_fault and isinstance(outcome, Raised) else outcome
+            if message.own_fault and isinstance(outcome, Raised):
+                return Broken(stage, without_machine_paths(message.own_fault, scratch))
+            return outcome
         case protocol.DidBuild():
             return Built()
         case protocol.DidSkip(reason=reason):
-            return Skipped(reason)
+            return Skipped(without_machine_paths(reason, scratch))
         case _:
             assert_never(message)
+
+
+def _public(facts: Facts, scratch: str) -> Facts:
+    """The facts without paths of this machine in the messages of errors."""
+    ill_formed = facts.ill_formed
+    if ill_formed is not None:
+        ill_formed = replace(ill_formed, message=without_machine_paths(ill_formed.message, scratch))
+    mutants = (replace(each, message=without_machine_paths(each.message, scratch)) for each in facts.mutants)
+    return replace(facts, ill_formed=ill_formed, mutants=tuple(mutants))

@@ -19,6 +19,7 @@ from fuzzer.isolate.device_supervisor import START_SECONDS, spawned
 from fuzzer.isolate.reports import SanitizerReport, Tool
 from fuzzer.system import secrets
 from fuzzer.system.devices import Device
+from fuzzer.system.machine_paths import without_machine_paths
 from fuzzer.toolchains.toolchain import HOST, Toolchain
 from generators.graph import Case
 from oracles.lane import LaneSpec
@@ -60,7 +61,8 @@ def examine(
             text = Path(folder) / "report.txt"
             cpu = _run([program, *_options(tool, text)], case, lane, device, Path(folder), slow, toolchain)
             written = secrets.blanked(text.read_bytes()) if text.exists() else b""
-            reports.append(replace(parsed(tool, written.decode(errors="replace")), cpu_seconds=cpu))
+            shown = without_machine_paths(written.decode(errors="replace"), folder)
+            reports.append(replace(parsed(tool, shown), cpu_seconds=cpu))
     return tuple(reports)
 
 

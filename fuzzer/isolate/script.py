@@ -19,6 +19,7 @@ from pathlib import Path
 from fuzzer.isolate.child_process import Bounds, ChildReaper, Reaper, ZygoteGone
 from fuzzer.isolate.reports import ScriptRun
 from fuzzer.system import process_tree, processes
+from fuzzer.system.child_environment import anonymous
 from fuzzer.toolchains.toolchain import Toolchain, own_environment
 from oracles.lane import LaneSpec
 from oracles.targets import TARGETS_BY_NAME
@@ -77,13 +78,15 @@ def can_be_forked(lane: LaneSpec, toolchain: Toolchain) -> bool:
 def _in_new_interpreter(path: Path, toolchain: Toolchain) -> tuple[int, Reaper]:
     """Start the toolchain's interpreter on a file."""
     preloaded = [toolchain.preload.path] if toolchain.preload else []
+    folder = path.parent
+    variables = {"TMPDIR": str(folder), "OMP_NUM_THREADS": "1", "TVM_NUM_THREADS": "1"}
     process = subprocess.Popen(
         [toolchain.python if not toolchain.is_host else sys.executable, "-c", _LAUNCHER, str(path), *preloaded],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        cwd=path.parent,
-        env={**own_environment(toolchain), "TMPDIR": str(path.parent), "OMP_NUM_THREADS": "1", "TVM_NUM_THREADS": "1"},
+        cwd=folder,
+        env={**own_environment(toolchain, anonymous(folder)), **variables},
         process_group=0,
     )
     return process.pid, ChildReaper(process)

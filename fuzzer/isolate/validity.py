@@ -8,7 +8,7 @@ import subprocess
 from dataclasses import dataclass
 from enum import StrEnum
 
-from fuzzer.system.child_environment import inherited
+from fuzzer.system.child_environment import anonymous
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.toolchains.toolchain import HOST
 from generators import case_file
@@ -57,7 +57,7 @@ class Validity:
     def _start(self) -> None:
         self._child = subprocess.Popen(
             [HOST.python, "-P", "-m", "fuzzer.children.validity"],
-            env=inherited(),
+            env=anonymous(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )

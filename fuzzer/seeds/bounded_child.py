@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import IO
 
-from fuzzer.system.child_environment import inherited
+from fuzzer.system.child_environment import anonymous
 from fuzzer.system.processes import die_with_parent
 from fuzzer.toolchains.toolchain import HOST
 from generators.graph import Invalid
@@ -24,7 +24,7 @@ def answer_of(module: str, path: Path, seconds: float, most: int) -> bytes:
         command = [HOST.python, "-P", "-m", module, str(path), str(os.getpid())]
         try:
             code = subprocess.run(
-                command, env=inherited(), stdin=subprocess.DEVNULL, stdout=output, stderr=log, timeout=seconds
+                command, env=anonymous(), stdin=subprocess.DEVNULL, stdout=output, stderr=log, timeout=seconds
             ).returncode
         except subprocess.TimeoutExpired:
             raise Invalid(f"{path}: not read within {seconds:g} s") from None

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from fuzzer.system.child_environment import inherited
+from fuzzer.system.child_environment import anonymous
 
 LIST_SECONDS = 30.0
 
@@ -41,7 +41,7 @@ def _nvidia_smi() -> str:
     """Return what `nvidia-smi -L` prints; "" if it is missing, fails or does not end within `LIST_SECONDS`."""
     try:
         done = subprocess.run(
-            ["nvidia-smi", "-L"], env=inherited(), capture_output=True, text=True, timeout=LIST_SECONDS
+            ["nvidia-smi", "-L"], env=anonymous(), cwd="/", capture_output=True, text=True, timeout=LIST_SECONDS
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""

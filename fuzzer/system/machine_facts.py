@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import platform
 import re
 from pathlib import Path
@@ -12,8 +13,13 @@ CPUINFO = Path("/proc/cpuinfo")
 
 @functools.cache
 def machine_facts() -> dict[str, str]:
-    """`os` and `processor` of this machine. No name of the machine or of its user is in them."""
-    return {"os": platform.platform(), "processor": processor(_text(CPUINFO), platform.machine())}
+    """`os` and `processor` of this machine. No name of the machine or of its user is in them.
+
+    `os` is what `platform.platform` returns. That function starts `uname -p` in the user's whole environment."""
+    system = os.uname()
+    libc = "".join(platform.libc_ver())
+    name = "-".join([system.sysname, system.release, system.machine, *(["with", libc] if libc else [])])
+    return {"os": name, "processor": processor(_text(CPUINFO), system.machine)}
 
 
 def processor(cpuinfo: str, architecture: str) -> str:

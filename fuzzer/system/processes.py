@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import resource
 import signal
 import struct
 from pathlib import Path
@@ -35,6 +36,19 @@ def forbid_reading() -> None:
     """Forbid other processes of this user to read the memory of this process (PR_SET_DUMPABLE in prctl(2)). Root still
     may. Processes that this one starts are as readable as ever."""
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+MOST_FILE_BYTES = 4 << 30
+"""The largest file that a lane may write. Its log counts with what the supervisor has freed of it."""
+
+
+def limit_files() -> None:
+    """Let this process, and those that it starts, write no core file, and no file above `MOST_FILE_BYTES`
+    (setrlimit(2)). A write beyond that fails in Python with EFBIG, and ends other programs with SIGXFSZ."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    if most == resource.RLIM_INFINITY or most > MOST_FILE_BYTES:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (MOST_FILE_BYTES, MOST_FILE_BYTES))
 
 
 def kill_group(pid: int) -> None:

@@ -13,12 +13,16 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from urllib.parse import unquote
 
 from fuzzer.system import processes
 
 _NAME = re.compile(
     r"(^|_)(TOKEN|SECRETS?|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|APIKEY|(API|ACCESS|PRIVATE|SIGNING)_KEY)(_|$)", re.I
 )
+_IN_URL = re.compile(r"://(?:[^/?#\s@:]*:)?([^/?#\s@]+)@")
+"""The password in a URL, or the user where there is no password: it is a token then."""
+
 SHORTEST = 8
 """In characters. A shorter value is removed from the environment but not blanked: many texts contain it by chance."""
 
@@ -32,12 +36,24 @@ def is_secret(name: str) -> bool:
 
 
 def remove_from_environment() -> None:
-    """Remove all secrets from this process's environment, and blank them where /proc shows them."""
-    for name in filter(is_secret, list(os.environ)):
-        _removed[name] = text = os.environ[name]
-        _blank_in_memory(name)
-        del os.environ[name]
-        remember(text)
+    """Remove all secrets from this process's environment, and blank them where /proc shows them. A URL with a password,
+    as of a proxy or of a package index, stays for the libraries that read it here."""
+    for name, text in list(os.environ.items()):
+        if is_secret(name):
+            _removed[name] = text
+            _blank_in_memory(name)
+            del os.environ[name]
+            remember(text)
+        elif passwords := passwords_in(text):
+            _blank_in_memory(name)
+            os.environ[name] = text
+            for password in passwords:
+                remember(password)
+
+
+def passwords_in(text: str) -> list[str]:
+    """The passwords in the URLs of a text, as they stand there and as they are meant."""
+    return [each for password in _IN_URL.findall(text) for each in dict.fromkeys((password, unquote(password)))]
 
 
 def remember(text: str) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from fuzzer.system.child_environment import inherited
+from fuzzer.system.child_environment import anonymous
 from fuzzer.toolchains.preload import Preload
 from oracles.lane import Engine, LaneSpec, is_relay
 
@@ -61,15 +61,15 @@ def toolchain_environment(toolchain: Toolchain, scratch: Path) -> dict[str, str]
     `scratch` is an absolute path: the folder for temporary files, and for links to difftvm's packages. The interpreter
     gets links because the folder of these packages may be the host's site-packages, which has the host's torch and TVM.
     """
-    variables = {**own_environment(toolchain), "TMPDIR": str(scratch)}
+    variables = {**own_environment(toolchain, anonymous(_home(scratch))), "TMPDIR": str(scratch)}
     if not toolchain.is_host:
         variables["PYTHONPATH"] = _joined(str(_links(scratch / "packages")), toolchain.environment.get("PYTHONPATH"))
     return variables
 
 
-def own_environment(toolchain: Toolchain) -> dict[str, str]:
-    """The environment variables with which the interpreter finds its TVM, but not difftvm's packages."""
-    ours = inherited()
+def own_environment(toolchain: Toolchain, ours: Mapping[str, str]) -> dict[str, str]:
+    """The environment variables with which the interpreter finds its TVM, but not difftvm's packages. `ours` are those
+    of the host."""
     if toolchain.is_host:
         return {**ours, **toolchain.environment}
     kept = {key: value for key, value in ours.items() if key not in _OF_ANOTHER}
@@ -77,7 +77,14 @@ def own_environment(toolchain: Toolchain) -> dict[str, str]:
     if libraries is None:
         return {**kept, **toolchain.environment}
     # the user's path may lead to the driver of the GPU
-    return {**kept, **toolchain.environment, "LD_LIBRARY_PATH": _joined(libraries, os.environ.get("LD_LIBRARY_PATH"))}
+    return {**kept, **toolchain.environment, "LD_LIBRARY_PATH": _joined(libraries, ours.get("LD_LIBRARY_PATH"))}
+
+
+def _home(scratch: Path) -> Path:
+    """Make the home folder of the lanes."""
+    folder = scratch / "home"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def _links(folder: Path) -> Path:

@@ -180,6 +180,23 @@ def test_the_command_writes_the_page_and_prints_its_data(tmp_path: Path) -> None
         CliRunner().invoke(app, ["dashboard", "--campaign", str(tmp_path / "x")], catch_exceptions=False)
 
 
+def test_the_page_does_not_name_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it gives to copy works in a shell nevertheless."""
+    folder = tmp_path / "my campaign"
+    folder.mkdir()
+    campaign(folder)
+    (folder / "crashes" / "broken").mkdir()
+    (folder / "crashes" / "broken" / "finding.json").write_text("{")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    data = gather(folder)
+    assert (data.folder, data.crashes) == ("~/my campaign", "~/'my campaign/crashes'")
+    assert data.unreadable
+    assert str(tmp_path) not in html(data)
+    monkeypatch.setenv("HOME", "/home/jo.doe")
+    elsewhere = gather(folder)
+    assert (elsewhere.folder, elsewhere.crashes) == (str(folder), f"'{folder}/crashes'")
+
+
 def response_of(port: int, path: str, host: str) -> tuple[int, str]:
     connection = HTTPConnection(LOOPBACK, port, timeout=10)
     connection.request("GET", path, headers={"Host": host})

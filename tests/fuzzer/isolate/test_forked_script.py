@@ -13,6 +13,7 @@ from fuzzer.isolate.child_process import Bounds, ZygoteReaper
 from fuzzer.isolate.executor import Executor
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.isolate.reports import ScriptRun
+from fuzzer.system import processes
 from fuzzer.toolchains.preload import Preload
 from fuzzer.toolchains.toolchain import HOST, Toolchain
 from oracles.targets import TARGETS, Runs
@@ -22,6 +23,11 @@ pytestmark = [pytest.mark.tvm, pytest.mark.slow]
 
 def run(executor: Executor, source: str) -> ScriptRun:
     return executor.run_script(source)
+
+
+def test_it_cannot_write_a_file_without_an_end(executor: Executor) -> None:
+    assert run(executor, f"open('x', 'wb').truncate({processes.MOST_FILE_BYTES + 1})") == ScriptRun(1)
+    assert run(executor, f"open('x', 'wb').truncate({processes.MOST_FILE_BYTES})") == ScriptRun(0)
 
 
 EXCEPTHOOK = "import sys; sys.excepthook = lambda *error: sys.exit(125)\n"

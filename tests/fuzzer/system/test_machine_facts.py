@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import platform
+import subprocess
+import sys
 
 import pytest
 
@@ -29,3 +31,13 @@ def test_the_facts_are_the_operating_system_and_the_processor() -> None:
     assert facts["os"] == platform.platform()
     assert platform.machine() in facts["processor"]
     assert len(facts) == 2
+
+
+def test_no_process_is_started_for_them() -> None:
+    program = (
+        "import sys; from fuzzer.system.machine_facts import machine_facts\n"
+        "starts = ('subprocess.Popen', 'os.posix_spawn', 'os.fork')\n"
+        "sys.addaudithook(lambda event, _: event in starts and sys.exit(9))\n"
+        "machine_facts()"
+    )
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 0

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import socket
 from pathlib import Path
 
 import pytest
 
 from fuzzer.lanes import TVM_LANES
 from fuzzer.signature import signature_of, stable_excerpt
-from fuzzer.system.machine_paths import without_machine_paths
+from fuzzer.system.machine_paths import with_general_home, without_machine_paths
 from oracles.finding import Component, Finding, Kind
 from oracles.outcome import Raised, Stage
 
@@ -20,6 +21,8 @@ SOURCE = Path(__file__).parents[3]
 @pytest.fixture(autouse=True)
 def home(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/jo.doe")
+    monkeypatch.setenv("LOGNAME", "jonathan.doe")
+    monkeypatch.setattr(socket, "gethostname", lambda: "trainer-07.lab.example")
 
 
 @pytest.mark.parametrize(
@@ -41,11 +44,25 @@ def home(monkeypatch: pytest.MonkeyPatch) -> None:
         ("/home/jo.doer/x.h", "/home/jo.doer/x.h"),
         ("/usr/include/math.h and /project/src/op.cc", "/usr/include/math.h and /project/src/op.cc"),
         ("a/b", "a/b"),
+        ("/scratch/torchinductor_jonathan.doe/x and jonathan.does", "/scratch/torchinductor_user/x and jonathan.does"),
+        ("on trainer-07.lab.example, trainer-07: x", "on localhost, localhost: x"),
+        ("strainer-07 trainer-070", "strainer-07 trainer-070"),
     ],
 )
 def test_a_path_of_this_machine_is_replaced_and_no_other(text: str, without: str) -> None:
     assert without_machine_paths(text, SCRATCH) == without
     assert without_machine_paths(without, SCRATCH) == without
+
+
+@pytest.mark.parametrize("name", ["tvm", "root", "pytorch"])
+def test_a_short_name_may_be_a_word(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv("LOGNAME", name)
+    monkeypatch.setattr(socket, "gethostname", lambda: name)
+    assert without_machine_paths(f"{name} is wrong in /{name}/x", SCRATCH) == f"{name} is wrong in /{name}/x"
+
+
+def test_only_the_home_folder_is_general() -> None:
+    assert with_general_home("/home/jo.doe/night, /data/jonathan.doe") == "~/night, /data/jonathan.doe"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from fuzzer.system.processes import give_back_memory, resident_bytes
+import pytest
+
+from fuzzer.system.processes import MOST_FILE_BYTES, give_back_memory, resident_bytes
 
 
 def test_what_was_freed_goes_back_to_the_system() -> None:
@@ -54,3 +56,31 @@ def heaps(how: str, path: Path) -> int:
 def test_threads_share_one_heap(tmp_path: Path) -> None:
     assert heaps("tight", tmp_path / "tight") == 1
     assert heaps("as it is", tmp_path / "loose") > 1
+
+
+LIMITED = "from fuzzer.system.processes import limit_files; limit_files(); import os, subprocess\n"
+
+
+@pytest.mark.parametrize(
+    ("does", "expected"),
+    [
+        (f"os.truncate('file', {MOST_FILE_BYTES})", ""),
+        (f"os.truncate('file', {MOST_FILE_BYTES + 1})", "File too large"),
+        (f"subprocess.run(['dd', 'if=/dev/zero', 'of=file', 'bs=1', 'seek={MOST_FILE_BYTES}'], check=True)", "SIGXFSZ"),
+        ("import resource; assert resource.getrlimit(resource.RLIMIT_CORE) == (0, 0)", ""),
+    ],
+)
+def test_no_file_is_larger_than_the_limit(tmp_path: Path, does: str, expected: str) -> None:
+    """The files are sparse: they take no space."""
+    (tmp_path / "file").touch()
+    done = subprocess.run([sys.executable, "-c", LIMITED + does], cwd=tmp_path, capture_output=True, text=True)
+    assert expected in done.stderr
+    assert (done.returncode == 0) == (not expected), done.stderr
+    assert (tmp_path / "file").stat().st_size <= MOST_FILE_BYTES
+
+
+def test_a_lower_limit_of_the_user_stays() -> None:
+    lower = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))\n{LIMITED}"
+    program = f"{lower}print(resource.getrlimit(resource.RLIMIT_FSIZE)[1])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == f"{1 << 20}\n", done.stderr

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -68,6 +70,42 @@ def test_a_short_value_is_taken_but_not_blanked(monkeypatch: pytest.MonkeyPatch)
     secrets.remove_from_environment()
     assert "MY_TOKEN" not in os.environ
     assert secrets.blanked(b"it runs") == b"it runs"
+
+
+def test_a_password_in_a_url_stays_in_this_process_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    url = "http://me:canary%2d0123@proxy.invalid:3128/x?a=b@c"
+    monkeypatch.setenv("HTTPS_PROXY", url)
+    secrets.remove_from_environment()
+    assert os.environ["HTTPS_PROXY"] == url
+    assert secrets.removed() == {}
+    assert secrets.blanked(b"canary-0123 canary%2d0123 me") == b"*********** ************* me"
+
+
+@pytest.mark.parametrize(
+    ("text", "passwords"),
+    [
+        ("https://a-token@host/x", ["a-token"]),
+        ("http://a:p1@x https://b:p2@y", ["p1", "p2"]),
+        ("https://host/a:b@c", []),
+        ("me@host:x", []),
+    ],
+)
+def test_passwords_in_urls(text: str, passwords: list[str]) -> None:
+    assert secrets.passwords_in(text) == passwords
+
+
+def test_the_list_of_processes_shows_no_password() -> None:
+    program = (
+        "from fuzzer.system import secrets\n"
+        "secrets.remove_from_environment()\n"
+        "import os; print(os.environ['PIP_INDEX_URL']); print(open('/proc/self/environ').read())\n"
+    )
+    url = f"https://me:{CANARY}@packages.invalid/simple"
+    done = subprocess.run(
+        [sys.executable, "-c", program], env={**os.environ, "PIP_INDEX_URL": url}, capture_output=True, text=True
+    )
+    assert done.stdout.splitlines()[0] == url, done.stderr
+    assert CANARY not in done.stdout.partition("\n")[2]
 
 
 def test_files_that_are_written_hold_no_secret(tmp_path: Path) -> None:

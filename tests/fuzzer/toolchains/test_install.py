@@ -12,7 +12,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from fuzzer.system.child_environment import inherited
+from fuzzer.system.child_environment import anonymous
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.toolchains import install, registry, relay
 from fuzzer.toolchains.toolchain import HOST, GraphLanguage, Toolchain, toolchain_environment
@@ -254,9 +254,9 @@ def test_the_host_inherits_what_children_may(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("PYTHONPATH", "/users")
     monkeypatch.setenv("MY_FLAG", "1")
     environment = toolchain_environment(HOST, tmp_path)
-    assert environment == {**inherited(), "TMPDIR": str(tmp_path)}
+    assert environment == {**anonymous(tmp_path / "home"), "TMPDIR": str(tmp_path)}
     assert (environment["PYTHONPATH"], "MY_FLAG" in environment) == ("/users", False)
-    assert list(tmp_path.iterdir()) == []
+    assert list(tmp_path.iterdir()) == [tmp_path / "home"]
 
 
 @pytest.mark.parametrize("toolchain", [HOST, Toolchain("0.26.0", "/opt/python")], ids=str)
