@@ -2,9 +2,10 @@
 
     python benchmarks/advisories.py all.zip
 
-`all.zip` has all records of PyPI: https://google.github.io/osv.dev/data/ says where it is. Reads records in the format of https://ossf.github.io/osv-schema/ from JSON files, folders and zip archives. Packages
-and versions are those of `constraints.txt`, `hashes.txt` and `hashes-torch.txt`. Exits with 1 where a record concerns
-one of them, or where a record cannot be decided.
+`all.zip` has all records of PyPI: https://google.github.io/osv.dev/data/ says where it is. Reads records in the format
+of https://ossf.github.io/osv-schema/ from JSON files, folders and zip archives. Packages and versions are those of
+`constraints.txt`, `hashes.txt` and `hashes-torch.txt`. Exits with 1 where a record concerns one of them, or where a
+record cannot be decided.
 """
 
 from __future__ import annotations
