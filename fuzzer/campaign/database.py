@@ -19,6 +19,9 @@ from fuzzer.campaign.schema import MIGRATIONS
 from generators.graph import Invalid
 from generators.plain_file import NO_FILE
 
+MOST_VALUE = 16 << 20
+"""The most bytes of a value or row."""
+
 _TROUBLE = {
     sqlite3.SQLITE_FULL: errno.ENOSPC,
     sqlite3.SQLITE_IOERR: errno.EIO,
@@ -33,9 +36,14 @@ _TROUBLE = {
 
 def of_the_machine(error: sqlite3.OperationalError, path: Path) -> OSError | None:
     """The error of the machine that SQLite reports; None where the file is at fault."""
-    code = error.sqlite_errorcode & 0xFF
+    code = _code(error) & 0xFF
     number = _why_not_opened(path) if code == sqlite3.SQLITE_CANTOPEN else _TROUBLE.get(code)
     return OSError(number, f"{error}; nothing that was written before is lost", str(path)) if number else None
+
+
+def _code(error: sqlite3.Error) -> int:
+    """SQLite's code; 0 where Python's module raised the error, such as for a text that is not UTF-8."""
+    return getattr(error, "sqlite_errorcode", 0)
 
 
 def _why_not_opened(path: Path) -> int:
@@ -58,11 +66,11 @@ class damaged_is_invalid:  # noqa: N801 - a context manager, used like contextli
         return None
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+        if isinstance(error, sqlite3.OperationalError) and _code(error) == sqlite3.SQLITE_INTERRUPT:
             raise Invalid(f"{self._path}: a query takes too long; is it an index of difftvm?") from None
         if isinstance(error, sqlite3.OperationalError) and (trouble := of_the_machine(error, self._path)):
             raise trouble from error
-        if isinstance(error, sqlite3.DatabaseError | msgspec.DecodeError | RecursionError):
+        if isinstance(error, sqlite3.DatabaseError | msgspec.DecodeError | UnicodeDecodeError | RecursionError):
             folder = self._path.parent
             raise Invalid(
                 f"{self._path}: {error}; `fuzz status --repair --campaign {folder}` rebuilds it from the files"
@@ -70,17 +78,19 @@ class damaged_is_invalid:  # noqa: N801 - a context manager, used like contextli
 
 
 def connected(path: Path, writes: bool) -> sqlite3.Connection:
-    if not _is_plain(path):
+    if not is_plain(path):
         raise Invalid(f"{path}: {NO_FILE}")
     source = path.resolve().as_uri() + ("" if writes else _how_to_read(path))
     db = sqlite3.connect(source, uri=True, check_same_thread=False, timeout=30)
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_VALUE)
     try:
         if writes:
             db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # only changes a file that is new
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = FULL")
             db.execute("PRAGMA cache_size = -500")  # KiB: rows are appended, and the system caches the file
-        _trust_nothing(db, path)
+        if reason := why_not_trusted(db):
+            raise Invalid(f"{path}: {reason}; an index of difftvm has tables only")
         _migrate(db, path, writes)
     except BaseException:
         db.close()
@@ -88,7 +98,7 @@ def connected(path: Path, writes: bool) -> sqlite3.Connection:
     return db
 
 
-def _is_plain(path: Path) -> bool:
+def is_plain(path: Path) -> bool:
     """Whether SQLite may open the file: it follows links, and waits for pipes."""
     try:
         return stat.S_ISREG(path.lstat().st_mode)
@@ -96,13 +106,15 @@ def _is_plain(path: Path) -> bool:
         return True
 
 
-def _trust_nothing(db: sqlite3.Connection, path: Path) -> None:
-    """Let no function run that the file names. Raise `Invalid` where it has views or triggers, which may not end."""
+def why_not_trusted(db: sqlite3.Connection) -> str:
+    """Let no function run that the file names. Return "it has a view 'x'" where it has views or triggers, which may not
+    end; "" where it has none."""
     db.execute("PRAGMA trusted_schema = OFF")
     db.execute("PRAGMA cell_size_check = ON")
     with closing(db.execute("SELECT type, name FROM sqlite_master WHERE type NOT IN ('table', 'index')")) as cursor:
         if row := cursor.fetchone():
-            raise Invalid(f"{path}: it has a {row[0]}, {str(row[1])[:60]!r}; an index of difftvm has tables only")
+            return f"it has a {row[0]}, {str(row[1])[:60]!r}"
+    return ""
 
 
 def _how_to_read(path: Path) -> str:

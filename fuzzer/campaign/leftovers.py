@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fuzzer.campaign import state
-from fuzzer.campaign.layout import ELSEWHERE, ERRORS, PARKED, WAITING
+from fuzzer.campaign.layout import FOLDERS
 from fuzzer.system import process_tree
 
-FOLDERS = ("crashes", "corpus", ERRORS, ELSEWHERE, WAITING, PARKED)
 FILES = (state.NAME, "fuzz_stats", "plot_data", "merged.json", "filing.json")
 """Files of a campaign's own folder, in which the user may have others."""
 
@@ -33,7 +32,7 @@ def remove(folder: Path, scratch: Path) -> None:
 def _incomplete(folder: Path) -> Iterator[Path]:
     for name in FOLDERS:
         yield from folder.glob(f"{name}/.tmp-*")
-        yield from folder.glob(f"{name}/*/.tmp-*")
+        yield from (path for path in folder.glob(f"{name}/*/.tmp-*") if not path.parent.is_symlink())
     for name in FILES:
         yield from folder.glob(f".tmp-{name}-*")
 

@@ -7,6 +7,7 @@ module loads no compiler.
 
 from __future__ import annotations
 
+from keyword import iskeyword
 from typing import Literal
 
 import ml_dtypes
@@ -96,8 +97,11 @@ def decode(text: bytes, where: str) -> OnnxModel:
         raise Invalid(f"{where}: {len(text)} bytes, more than a description may have")
     try:
         model = msgspec.json.decode(text, type=OnnxModel)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Invalid(f"{where}: {error}") from None
+    for name in (each.name for node in model.nodes for each in node.attributes):
+        if not name.isidentifier() or iskeyword(name):  # scripts have it as the name of an argument
+            raise Invalid(f"{where}: {name[:60]!r} is no name of an attribute")
     attributes = [each.tensor for node in model.nodes for each in node.attributes if each.tensor]
     for tensor in (*model.initializers.values(), *attributes):
         size = ELEMENTS[tensor.element].itemsize * int(np.prod(tensor.shape, dtype=object))
