@@ -5,9 +5,9 @@
     python benchmarks/fuzz_decoders.py --minimise DIR
 
 Atheris (libFuzzer for Python) runs one target of `decoder_targets.py` for so many CPU seconds. It begins with
-`tests/decoder_corpus/` and with what an earlier run left in DIR/corpus-TARGET. Each new fault is printed, and its input
-is kept in DIR/faults-TARGET; the run continues. At the end the CPU seconds, the inputs and the faults are printed. Exits
-with 1 where there was a fault.
+`tests/decoder_corpus/` and with what an earlier run left in DIR/corpus-TARGET. Each new fault is printed, and its
+input is kept in DIR/faults-TARGET; the run continues. At the end the CPU seconds, the inputs and the faults are
+printed. Exits with 1 where there was a fault.
 
 `--minimise DIR` replaces tests/decoder_corpus/ by the smallest inputs of DIR that reach the same lines. A test runs
 them (`tests/benchmarks/test_decoders.py`).
@@ -94,12 +94,11 @@ def _run(name: str, seconds: float, work: Path) -> None:
     def one(data: bytes) -> None:
         nonlocal count
         count += 1
-        if fault := target.fault(data):
-            if fault.key not in known:
-                known.add(fault.key)
-                path = faults / hashlib.sha256(fault.key.encode()).hexdigest()[:16]
-                path.write_bytes(data)
-                print(f"FAULT {path}\n{fault.text}", flush=True)
+        if (fault := target.fault(data)) and fault.key not in known:
+            known.add(fault.key)
+            path = faults / hashlib.sha256(fault.key.encode()).hexdigest()[:16]
+            path.write_bytes(data)
+            print(f"FAULT {path}\n{fault.text}", flush=True)
         if count % 100 == 0 and time.process_time() > seconds:
             end()
 

@@ -1,5 +1,5 @@
-"""A small campaign with a file of each kind that difftvm reads, which hostile files are made from; and the commands that
-read each of them. `hostile_files.py` uses it."""
+"""A small campaign with a file of each kind that difftvm reads, which hostile files are made from; and the commands
+that read each of them. `hostile_files.py` uses it."""
 
 from __future__ import annotations
 

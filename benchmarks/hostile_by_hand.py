@@ -168,7 +168,9 @@ def _contents() -> Iterator[Row]:
     escapes = ESCAPES.encode()
     yield Row("ir-before.txt: escapes", _with("ir-before.txt", lambda data: escapes), frozenset({"ir-before.txt"}))
     yield Row(
-        "ir-before.txt: 200 MB", _with("ir-before.txt", lambda data: b"x = 1\n" * 33_000_000), frozenset({"ir-before.txt"})
+        "ir-before.txt: 200 MB",
+        _with("ir-before.txt", lambda data: b"x = 1\n" * 33_000_000),
+        frozenset({"ir-before.txt"}),
     )
     yield Row(
         "attempts.txt: 200 MB",
@@ -181,7 +183,9 @@ def _contents() -> Iterator[Row]:
         frozenset({"waiting/attempts.txt"}),
     )
     yield Row("campaign.lock: escapes", _with("campaign.lock", lambda data: escapes), frozenset({"campaign.lock"}))
-    yield Row("campaign.lock: 9 MB", _with("campaign.lock", lambda data: b"9" * 9_000_000), frozenset({"campaign.lock"}))
+    yield Row(
+        "campaign.lock: 9 MB", _with("campaign.lock", lambda data: b"9" * 9_000_000), frozenset({"campaign.lock"})
+    )
 
 
 # --- wrong values in documents
@@ -265,10 +269,18 @@ _FIELDS: tuple[Field, ...] = (
     ("a script that ended with no signal", "natural.json", ("script",), {"exit_code": -100_000}),
     ("lanes with escapes", "natural.json", ("lanes",), [ESCAPES]),
     ("a million lanes", "natural.json", ("lanes",), ["a"] * 1_000_000),
-    ("a constant of 2^62 elements", "onnx.json", ("initializers",), _ONNX_TENSOR := {
-        "c": {"element": "FLOAT", "shape": [2**31, 2**31], "data": ""}
-    }),
-    ("a constant of negative size", "onnx.json", ("initializers", "c"), {"element": "FLOAT", "shape": [-1, -1], "data": "AAAAAA=="}),
+    (
+        "a constant of 2^62 elements",
+        "onnx.json",
+        ("initializers",),
+        {"c": {"element": "FLOAT", "shape": [2**31, 2**31], "data": ""}},
+    ),
+    (
+        "a constant of negative size",
+        "onnx.json",
+        ("initializers", "c"),
+        {"element": "FLOAT", "shape": [-1, -1], "data": "AAAAAA=="},
+    ),
     ("data that is no base64", "onnx.json", ("initializers", "c"), {"element": "FLOAT", "shape": [1], "data": "%%"}),
     ("rank 10,000", "onnx.json", ("initializers", "c"), {"element": "INT8", "shape": [1] * 10_000, "data": "AA=="}),
     ("an opset of 10^30", "onnx.json", ("opsets", ""), 10**30),
@@ -283,7 +295,12 @@ _FIELDS: tuple[Field, ...] = (
     ),
     ("a reason with escapes", "merged.json", ("merged", 0, "why"), ESCAPES),
     ("a name that leads upwards", "merged.json", ("merged", 0, "into"), "../x"),
-    ("100,000 duplicates", "merged.json", ("merged",), [{"slug": f"a{n}", "into": "b", "why": ""} for n in range(10**5)]),
+    (
+        "100,000 duplicates",
+        "merged.json",
+        ("merged",),
+        [{"slug": f"a{n}", "into": "b", "why": ""} for n in range(10**5)],
+    ),
     ("a negative seed", "campaign.json", ("seed",), -1),
     ("a seed of 10^30", "campaign.json", ("seed",), 10**30),
     ("a next test of 10^30", "campaign.json", ("next_test",), 10**30),
@@ -304,7 +321,7 @@ _FIELDS: tuple[Field, ...] = (
     ("a size of 10^300", "toolchain.json", ("size",), 10**300),
     ("a sample that leads upwards", "sweep/asked.json", ("ops",), "../" + ESCAPES),
     ("10^30 samples", "sweep/asked.json", ("samples",), 10**30),
-)  # fmt: skip
+)
 
 
 def _fields() -> Iterator[Row]:
@@ -322,7 +339,9 @@ def _fields() -> Iterator[Row]:
         frozenset({"sweep/samples.jsonl"}),
     )
     yield Row(
-        "sweep: a line of another type", _with("sweep/samples.jsonl", lambda data: b"7\n"), frozenset({"sweep/samples.jsonl"})
+        "sweep: a line of another type",
+        _with("sweep/samples.jsonl", lambda data: b"7\n"),
+        frozenset({"sweep/samples.jsonl"}),
     )
 
 
@@ -385,9 +404,11 @@ def _tensors() -> Iterator[Row]:
         "metadata with escapes": _header({"__metadata__": {ESCAPES: ESCAPES}, "x0": _f32(0, 64, [16])}),
         "100,000 tensors": _header({f"x{n}": _f32(0, 0, [0]) for n in range(100_000)}, 0),
         "a header of 90 MB of spaces": _header(lambda: b"{" + b" " * (90 << 20) + b"}"),
-        "200 MB of zeros": _header({"x0": {"dtype": "U8", "shape": [200 << 20], "data_offsets": [0, 200 << 20]}}, 200 << 20),
+        "200 MB of zeros": _header(
+            {"x0": {"dtype": "U8", "shape": [200 << 20], "data_offsets": [0, 200 << 20]}}, 200 << 20
+        ),
         "nested metadata": _header(lambda: b'{"__metadata__": ' + b"[" * 100_000),
-    }  # fmt: skip
+    }
     for name, make in made.items():
         yield Row(f"tensors.safetensors: {name}", make, frozenset({"tensors.safetensors"}))
 
@@ -433,11 +454,19 @@ _ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELE
 
 def _indices() -> Iterator[Row]:
     made: dict[str, Make] = {
-        "a view that does not end": _sql("DROP TABLE features", f"CREATE VIEW features AS {_ENDLESS} x AS name, x AS tests FROM c"),
+        "a view that does not end": _sql(
+            "DROP TABLE features", f"CREATE VIEW features AS {_ENDLESS} x AS name, x AS tests FROM c"
+        ),
         "a trigger": _sql("CREATE TRIGGER t AFTER INSERT ON tests BEGIN DELETE FROM origins; END"),
         "a virtual table": _sql("CREATE VIRTUAL TABLE f USING fts5(x)"),
-        "a virtual table in the place of one": _sql("DROP TABLE features", "CREATE VIRTUAL TABLE features USING fts5(name, origin, first_test, tests)"),
-        "a computed column": _sql("DROP TABLE features", "CREATE TABLE features (name TEXT PRIMARY KEY, tests INTEGER AS (length(zeroblob(999999999))))", "INSERT INTO features (name) VALUES ('a')"),
+        "a virtual table in the place of one": _sql(
+            "DROP TABLE features", "CREATE VIRTUAL TABLE features USING fts5(name, origin, first_test, tests)"
+        ),
+        "a computed column": _sql(
+            "DROP TABLE features",
+            "CREATE TABLE features (name TEXT PRIMARY KEY, tests INTEGER AS (length(zeroblob(999999999))))",
+            "INSERT INTO features (name) VALUES ('a')",
+        ),
         "an index on an expression": _sql("CREATE INDEX i ON features (length(hex(zeroblob(100000))))"),
         "tables without their columns": _sql("DROP TABLE origins", "CREATE TABLE origins (id)"),
         "no tables": _sql("DROP TABLE origins", "DROP TABLE lanes", "DROP TABLE tests", "DROP TABLE counts"),
@@ -452,9 +481,14 @@ def _indices() -> Iterator[Row]:
         "a merged campaign with escapes": _sql(f"UPDATE origins SET campaign = '{ESCAPES}' WHERE id = 2"),
         "counters nested 100,000 deep": _sql(f"UPDATE origins SET tally = '{'[' * 100_000}'"),
         "counters of 10^300": _sql(f"UPDATE origins SET tally = '{json.dumps({'tests': 10**300})}'"),
-        "counters that add up to infinity": _sql("UPDATE origins SET tally = '{\"cpu_seconds\": 1.7e308, \"wall_seconds\": 1.7e308}'"),
+        "counters that add up to infinity": _sql(
+            'UPDATE origins SET tally = \'{"cpu_seconds": 1.7e308, "wall_seconds": 1.7e308}\''
+        ),
         "a count of 2^63 - 1": _sql("UPDATE counts SET tests = 9223372036854775807"),
-        "counts that overflow": _sql("UPDATE counts SET tests = 9223372036854775807", "INSERT INTO counts VALUES ('finding', '0a', 2, 9223372036854775807)"),
+        "counts that overflow": _sql(
+            "UPDATE counts SET tests = 9223372036854775807",
+            "INSERT INTO counts VALUES ('finding', '0a', 2, 9223372036854775807)",
+        ),
         "a curve without time": _sql("UPDATE progress SET seconds = 0, tests = 5"),
         "a curve of 2^63 seconds": _sql("UPDATE progress SET seconds = 9223372036854775807"),
         "a curve of words": _sql("UPDATE progress SET tests = 'x'"),
@@ -473,7 +507,7 @@ def _indices() -> Iterator[Row]:
         "a journal that is a link": _link_beside("-journal"),
         "a write-ahead log that is a pipe": lambda place: os.mkfifo(place.campaign / "index.sqlite-wal"),
         "a write-ahead log that is a directory": lambda place: (place.campaign / "index.sqlite-wal").mkdir(),
-    }  # fmt: skip
+    }
     for name, make in made.items():
         yield Row(f"index.sqlite: {name}", make, frozenset({"index.sqlite"}))
     ledger: dict[str, tuple[str, ...]] = {
@@ -571,7 +605,17 @@ def _many_copies(place: Place) -> None:
 
 
 def _folders() -> Iterator[Row]:
-    linked = ("crashes", "waiting", "parked", "corpus", "elsewhere", "errors", ".difftvm-scratch", "minimized", "drafts")
+    linked = (
+        "crashes",
+        "waiting",
+        "parked",
+        "corpus",
+        "elsewhere",
+        "errors",
+        ".difftvm-scratch",
+        "minimized",
+        "drafts",
+    )
     for name in linked:
         yield Row(f"{name} is a link", _linked(name), _EVERY, _OWN_PLACES)
     yield Row("the folder of a finding is a link", _linked(f"crashes/{FINDING}"), _EVERY, _OWN_PLACES)
@@ -596,12 +640,22 @@ def _folders() -> Iterator[Row]:
     yield Row("a folder's name has 255 bytes", _copied_as("n" * 255), _EVERY)
     yield Row("a folder's name has a line break", _copied_as("a\nfuzz: b"), _EVERY)
     yield Row("a folder's name has escapes", _copied_as("a\x1b[2J\x1b]52;c;eA==\x07"), _EVERY)
-    yield Row("a folder's name is no UTF-8", lambda place: shutil.copytree(os.fsencode(place.finding), os.fsencode(place.finding.with_name("a")) + b"\xff\xfe"), _EVERY)  # fmt: skip
+    yield Row(
+        "a folder's name is no UTF-8",
+        lambda place: shutil.copytree(
+            os.fsencode(place.finding), os.fsencode(place.finding.with_name("a")) + b"\xff\xfe"
+        ),
+        _EVERY,
+    )
     yield Row("a folder's name is an option", _copied_as("--help"), _EVERY)
     yield Row("one finding in two folders", _copied_as("again"), _EVERY)
     yield Row("3,000 folders without a finding", _many_folders, _EVERY)
     yield Row("300 findings", _many_copies, _EVERY)
-    yield Row("a campaign within a finding", lambda place: shutil.copytree(place.campaign / "corpus", place.finding / "crashes"), _EVERY)  # fmt: skip
+    yield Row(
+        "a campaign within a finding",
+        lambda place: shutil.copytree(place.campaign / "corpus", place.finding / "crashes"),
+        _EVERY,
+    )
 
 
 # --- models
@@ -638,7 +692,10 @@ def _nested(model: Any) -> None:
     graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", [], [])
     for _ in range(28):
         graph = helper.make_graph(
-            [helper.make_node("If", ["x"], ["y"], then_branch=graph, else_branch=helper.make_graph([], "e", [], []))], "g", [], []
+            [helper.make_node("If", ["x"], ["y"], then_branch=graph, else_branch=helper.make_graph([], "e", [], []))],
+            "g",
+            [],
+            [],
         )
     model.graph.node.append(graph.node[0])
 
@@ -774,16 +831,20 @@ def _models() -> Iterator[Row]:
         "a tensor that claims 2 GB": _onnx(_claims(1 << 29)),
         "a tensor that claims 2^60": _onnx(_claims(1 << 30, 1 << 30)),
         "a tensor of negative size": _onnx(_claims(-1, -12)),
-        "an input of 2^62": _onnx(lambda model: setattr(model.graph.input[0].type.tensor_type.shape.dim[1], "dim_value", 2**62)),
+        "an input of 2^62": _onnx(
+            lambda model: setattr(model.graph.input[0].type.tensor_type.shape.dim[1], "dim_value", 2**62)
+        ),
         "names with escapes": _onnx(lambda model: setattr(model.graph.node[0], "op_type", ESCAPES)),
         "an operator that is code": _onnx(lambda model: setattr(model.graph.node[0], "op_type", INJECTED)),
         "no graph": _onnx(lambda model: model.ClearField("graph")),
         "a version of 2^31": _onnx(lambda model: setattr(model, "ir_version", 2**31)),
         "an opset of 2^40": _onnx(lambda model: setattr(model.opset_import[0], "version", 2**40)),
-        "a number with 20 bytes": lambda place: (place.campaign / "models" / "m.onnx").write_bytes(b"\x08" + b"\xff" * 20),
+        "a number with 20 bytes": lambda place: (place.campaign / "models" / "m.onnx").write_bytes(
+            b"\x08" + b"\xff" * 20
+        ),
         "60 MB of zeros": lambda place: (place.campaign / "models" / "m.onnx").write_bytes(bytes(60 << 20)),
         "a pickle": lambda place: (place.campaign / "models" / "m.onnx").write_bytes(pickle.dumps(_Evil())),
-    }  # fmt: skip
+    }
     for name, make in onnx.items():
         yield Row(f"m.onnx: {name}", make, frozenset({"m.onnx"}))
     pt2: dict[str, Make] = {
@@ -797,15 +858,25 @@ def _models() -> Iterator[Row]:
         "a member that leads upwards": _pt2(("../../outside/x", b""), ("m/models/model.json", b"{}")),
         "an absolute member": _pt2(("/etc/passwd", b""), ("m/models/model.json", b"{}")),
         "a member with a backslash": _pt2(("a\\..\\x", b""), ("m/models/model.json", b"{}")),
-        "a member with escapes": _pt2((f"m/models/{ESCAPES}.json", b"{"),),
+        "a member with escapes": _pt2(
+            (f"m/models/{ESCAPES}.json", b"{"),
+        ),
         "a document that is deep": _pt2(("m/models/model.json", b'{"graph_module": ' + b"[" * 500_000)),
         "a document that is no UTF-8": _pt2(("m/models/model.json", b'{"\xff": 1}')),
         "code in the place of operators": _target,
         "a pickle": lambda place: (place.campaign / "models" / "m.pt2").write_bytes(pickle.dumps(_Evil())),
         "a list of members at 2^63": lambda place: (place.campaign / "models" / "m.pt2").write_bytes(
-            b"PK\x06\x06" + (44).to_bytes(8, "little") + b"\xff" * 44 + b"PK\x06\x07" + bytes(4) + bytes(8) + b"\1\0\0\0"
-            + b"PK\x05\x06" + b"\xff" * 16 + b"\0\0"
+            b"PK\x06\x06"
+            + (44).to_bytes(8, "little")
+            + b"\xff" * 44
+            + b"PK\x06\x07"
+            + bytes(4)
+            + bytes(8)
+            + b"\1\0\0\0"
+            + b"PK\x05\x06"
+            + b"\xff" * 16
+            + b"\0\0"
         ),
-    }  # fmt: skip
+    }
     for name, make in pt2.items():
         yield Row(f"m.pt2: {name}", make, frozenset({"m.pt2"}))

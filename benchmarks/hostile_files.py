@@ -18,13 +18,13 @@ A command that would start a compiler or PyTorch has accepted its files, and is 
 - executes code, starts a process, opens a connection, or reads or writes outside of the folders that it was given
   (`watched/watching.py`, and strace), or a file outside changes or comes out in what it writes.
 
-Prints the runs by command and by kind of file, and each fault with what makes it again. Exits with 1 where there is one.
+Prints the runs by command and by kind of file, and each fault with what makes it again. Exits with 1 where there is
+one.
 """
 
 from __future__ import annotations
 
 import argparse
-import ctypes
 import json
 import os
 import re
@@ -44,7 +44,7 @@ from fnmatch import fnmatchcase
 from importlib import import_module
 from pathlib import Path
 from random import Random
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from hostile_base import KINDS, SECRET, VERBS, Place, Verb, build
 from hostile_by_hand import Row, resign, rows
@@ -56,7 +56,7 @@ from fuzzer.commands.file import Exit as FileExit
 from fuzzer.system.exit_codes import Exit
 
 sys.path.append(str(Path(__file__).parent / "watched"))
-import watching  # noqa: E402
+import watching
 
 ROOT = Path(__file__).parents[1]
 MOST_CPU, MOST_WALL, MOST_MEGABYTES, MOST_CHARACTERS = 10.0, 30.0, 500.0, 300
@@ -311,7 +311,9 @@ def in_new_processes(template: Path, chosen: Sequence[Row], verbs: str, traced: 
         yield _reported(row, name, _new_process(template, row, row.commands[name], strace), again)
 
 
-_TRACED = "open,openat,openat2,creat,execve,unlink,unlinkat,rename,renameat,renameat2,mkdir,mkdirat,link,symlink,connect"
+_TRACED = (
+    "open,openat,openat2,creat,execve,unlink,unlinkat,rename,renameat,renameat2,mkdir,mkdirat,link,symlink,connect"
+)
 
 
 def _new_process(template: Path, row: Row, verb: Verb, strace: bool) -> tuple[Ended, list[str]]:
@@ -354,7 +356,9 @@ def _outside_in(trace: str, place: Place) -> list[str]:
             continue
         path = (re.search(r'"((?:[^"\\]|\\.)*)"', rest) or [""] * 2)[1]
         target = (re.search(r"= \d+<([^>]*)>", rest) or ["", path])[1]
-        changes = call not in ("open", "openat", "openat2", "execve", "connect") or "O_WRONLY" in rest or "O_RDWR" in rest
+        changes = (
+            call not in ("open", "openat", "openat2", "execve", "connect") or "O_WRONLY" in rest or "O_RDWR" in rest
+        )
         given = (str(place.root), "/dev/null", "/dev/tty", "/proc/self", "/dev/shm", "pipe:", "anon_inode")
         if str(place.outside) in target:
             found.append(f"strace: {call} {target}")
@@ -478,6 +482,13 @@ def _is_chosen(name: str, globs: str) -> bool:
     return any(fnmatchcase(name, glob.strip()) for glob in globs.split(","))
 
 
+def _until_interrupted(reports: Iterator[Report]) -> Iterator[Report]:
+    try:
+        yield from reports
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+
+
 def _print(reports: Iterator[Report], every: int) -> int:
     """Print what the runs gave; return the number of faults."""
     by_verb: dict[str, Counter[str]] = {}
@@ -485,7 +496,7 @@ def _print(reports: Iterator[Report], every: int) -> int:
     keys: set[str] = set()
     most, runs, faults = {"cpu": 0.0, "wall": 0.0, "megabytes": 0.0}, 0, 0
     began = time.monotonic()
-    for report in reports:
+    for report in _until_interrupted(reports):
         runs += 1
         by_verb.setdefault(report.verb, Counter())[report.sort] += 1
         by_kind.setdefault(report.kind, Counter())[report.sort] += 1
@@ -511,6 +522,22 @@ def _print(reports: Iterator[Report], every: int) -> int:
     return faults
 
 
+_WARM = ("report", "report html", "report json", "file", "status", "triage", "triage --merge", "dashboard", "corpus")
+"""Commands that read most kinds of files and start nothing."""
+
+
+def _warm_up(template: Path) -> None:
+    """Run some commands on the valid campaign in this process, so that its forks have the decoders and templates."""
+    place = _fresh(template, template.with_name("warm"))
+    outputs = [os.dup(1), os.dup(2)]
+    codes = {name: _run_here(VERBS[name].words(place), place).code for name in _WARM}
+    for number, descriptor in enumerate(outputs, 1):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+    if any(codes.values()):
+        sys.exit(f"commands fail on the valid campaign: {codes}")
+
+
 def _import_all() -> None:
     """What the commands import, so that no fork has to."""
     for verb in EVERY_VERB:
@@ -519,23 +546,6 @@ def _import_all() -> None:
         import_module(f"fuzzer.{name}")
     import onnx  # noqa: F401
     import rich.progress  # noqa: F401
-
-
-def _built(template: Path) -> None:
-    """Build the campaign in a fork, because that takes PyTorch, whose memory the runs shall not have."""
-    child = os.fork()
-    if not child:
-        code = 1
-        try:
-            build(template)
-            code = 0
-        except Exception:
-            traceback.print_exc()
-        finally:
-            os._exit(code)
-    _, status = os.waitpid(child, 0)
-    if status:
-        sys.exit("the campaign could not be built")
 
 
 def main_of_benchmark() -> None:
@@ -556,11 +566,11 @@ def main_of_benchmark() -> None:
         print("strace is missing: nothing is traced")
         traced = 0
     _import_all()
-    ctypes.CDLL(None)
     faults = 0
     with tempfile.TemporaryDirectory(prefix="hostile-") as folder:
         template = Path(folder) / "template"
-        _built(template)
+        build(template)
+        _warm_up(template)
         if arguments.by_hand:
             chosen = [row for row in rows() if arguments.only in row.name]
             if arguments.new_processes:

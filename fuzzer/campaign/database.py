@@ -102,7 +102,7 @@ def is_plain(path: Path) -> bool:
     """Whether SQLite may open the file: it follows links, and waits for pipes."""
     try:
         return stat.S_ISREG(path.lstat().st_mode)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):  # opening it says what is wrong
         return True
 
 

@@ -24,11 +24,12 @@ import msgspec
 from fuzzer.campaign import adoption
 from fuzzer.campaign.adoption import Part
 from fuzzer.campaign.counters import Counters
-from fuzzer.campaign.database import connected, damaged_is_invalid, of_the_machine
+from fuzzer.campaign.database import connected, damaged_is_invalid, is_plain, of_the_machine
 from fuzzer.campaign.rows import NO_OBSERVATIONS, FailureRate, IndexRow, Observations
 from fuzzer.campaign.schema import MIGRATIONS
 from fuzzer.campaign.state import State
 from generators.graph import Invalid
+from generators.plain_file import NO_FILE
 from oracles.lane import Importer
 
 NAME = "index.sqlite"
@@ -376,8 +377,10 @@ def _counters(text: str) -> Counters:
 
 def is_sound(folder: Path) -> bool:
     """Whether the whole file can be read, also where its version is newer than this one. Raise `OSError` where the
-    machine fails (a full disk, no file descriptors): this is no damage."""
+    machine fails (a full disk, no file descriptors): this is no damage; `Invalid` where it is a link or no file."""
     path = folder / NAME
+    if not is_plain(path):
+        raise Invalid(f"{path}: {NO_FILE}")
     try:
         with closing(sqlite3.connect(path.resolve().as_uri(), uri=True)) as db:
             if db.execute("PRAGMA integrity_check").fetchone() != ("ok",):

@@ -267,9 +267,7 @@ class Ledger:
     # Comments
 
     def comments(self, place: str, number: int) -> list[Comment]:
-        rows = self._selected(
-            "SELECT * FROM comments WHERE place = ? AND number = ? ORDER BY intended", place, number
-        )
+        rows = self._selected("SELECT * FROM comments WHERE place = ? AND number = ? ORDER BY intended", place, number)
         return [Comment(*row) for row in rows]
 
     def intend_comment(self, comment: Comment) -> None:

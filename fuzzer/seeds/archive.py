@@ -17,7 +17,9 @@ MAX_MEMBERS = 200_000
 MAX_READ = 32 << 20
 """The most bytes of one read. zipfile reads the whole list of members at once, before the members can be counted."""
 MOST_TIMES = 64
-"""How many times as large as the archive a member may be. torch.export.save does not compress."""
+ALWAYS = 1 << 20
+"""A member may be `MOST_TIMES` as large as the archive, and has `ALWAYS` bytes always. torch.export.save does not
+compress."""
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError, ValueError)
 
 
@@ -62,14 +64,14 @@ class Archive:
     def read(self, name: str, most: int) -> bytes:
         """Read a member. Raise `Invalid` where it has more than `most` bytes, whatever size the archive states, or is
         compressed as no model is."""
-        most = min(most, MOST_TIMES * os.fstat(self._file.fileno()).st_size)
+        most = min(most, max(ALWAYS, MOST_TIMES * os.fstat(self._file.fileno()).st_size))
         try:
             with self._zip.open(name) as member:
                 parts = list(_parts(member, most))
         except (KeyError, *_BROKEN) as error:
             raise self._broken(error, name) from None
         if sum(map(len, parts)) > most:
-            raise Invalid(f"{self._path}: {name} is larger than {most:,} bytes")
+            raise Invalid(f"{self._path}: {name} is larger than {most >> 20} MiB")
         return b"".join(parts)
 
     def _broken(self, error: Exception, name: str = "") -> Invalid:

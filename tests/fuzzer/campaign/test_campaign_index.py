@@ -18,6 +18,7 @@ import msgspec
 import pytest
 
 from fuzzer.campaign import index, state
+from fuzzer.campaign.database import MOST_VALUE
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.lock import Busy
 from fuzzer.campaign.rows import IndexRow, index_row
@@ -388,3 +389,29 @@ def test_an_index_of_any_older_version_is_brought_up(tmp_path: Path, version: in
     with Index(tmp_path, writes=False) as read:
         assert read.rows(tuple, "PRAGMA user_version") == [(len(MIGRATIONS),)]
         assert read.rows(tuple, "SELECT name, how, stage FROM outcomes JOIN lanes ON lanes.id = lane") == held
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE lanes SET name = CAST(x'ff' AS TEXT)",
+        "INSERT INTO counts VALUES ('known', CAST(x'fe' AS TEXT), 1, 1)",
+        f"UPDATE outcomes SET how = hex(zeroblob({MOST_VALUE}))",
+    ],
+)
+def test_a_text_that_no_campaign_writes_is_damage(tmp_path: Path, change: str) -> None:
+    with Index(tmp_path) as written:
+        written.write(State(7, campaign="me", found={"0a": 1}), [index_row(0, 0.5, {TORCH: Ran(())})])
+    with closing(sqlite3.connect(tmp_path / index.NAME)) as db, db:
+        db.execute(change)
+    with Index(tmp_path, writes=False) as read, pytest.raises(Invalid, match="status --repair"):
+        read.rows(tuple, "SELECT * FROM lanes, counts, outcomes")
+
+
+def test_a_schema_that_is_no_text_is_damage(tmp_path: Path) -> None:
+    with Index(tmp_path) as written:
+        written.write(State(7, campaign="me"))
+    path = tmp_path / index.NAME
+    path.write_bytes(path.read_bytes().replace(b"tableorigins", b"tab\xffeorigins"))
+    with pytest.raises(Invalid, match="status --repair"):
+        Index(tmp_path, writes=False)
