@@ -792,7 +792,7 @@ def _zip_in_zip(place: Place) -> None:
 
 
 def _overlapping(place: Place) -> None:
-    """A thousand members that are all the same bytes, as in a zip bomb without recursion."""
+    """A thousand members that share their compressed bytes."""
     path = place.campaign / "models" / "m.pt2"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("m/models/model.json", _bomb(60))

@@ -1,6 +1,6 @@
 """Give hostile files to every command that reads files, and watch what it does.
 
-    python benchmarks/hostile_files.py --by-hand [--only TEXT] [--verbs GLOB]
+    python benchmarks/hostile_files.py --by-hand [--only TEXT] [--verbs GLOB] [--every N] [--first 0]
     python benchmarks/hostile_files.py --by-hand --new-processes [--strace N]
     python benchmarks/hostile_files.py --mutations 100000 [--seed 1] [--first 0] [--verbs GLOB]
 
@@ -113,9 +113,9 @@ def faults_of(ended: Ended, place: Place) -> list[str]:
     if "Traceback (most recent call last)" in ended.err and ended.code != watching.STARTED:
         found.append(f"a traceback: {' / '.join(lines[-3:])[-300:]}")
     if ended.code in REFUSED:
-        said = [line for line in lines if line.startswith("fuzz: ")]
-        if len(said) != 1 and not (said and "/models/" in ended.err):  # an import has one for each model
-            found.append(f"it is refused with {len(said)} sentences: {ended.err[-300:]!r}")
+        sentences = [line for line in lines if line.startswith("fuzz: ")]
+        if len(sentences) != 1 and not (sentences and "/models/" in ended.err):  # an import has one for each model
+            found.append(f"it is refused with {len(sentences)} sentences: {ended.err[-300:]!r}")
     if long := [line for line in lines if len(line) > MOST_CHARACTERS]:
         found.append(f"a line of {len(long[0])} characters: {long[0][:200]}")
     for name, text in (("stdout", ended.out), ("stderr", ended.err)):
@@ -240,13 +240,13 @@ def _fresh(template: Path, root: Path) -> Place:
 # --- by hand
 
 
-def by_hand(template: Path, chosen: Sequence[Row], verbs: str) -> Iterator[Report]:
-    """Every row through every command that reads it, each in a fork."""
-    for row in chosen:
-        for name, verb in row.commands.items():
-            if _is_chosen(name, verbs):
-                again = f"--by-hand --only {row.name!r} --verbs {name!r}"
-                yield _reported(row, name, _forked(template, row, verb), again)
+def by_hand(template: Path, chosen: Sequence[Row], verbs: str, every: int = 1, first: int = 0) -> Iterator[Report]:
+    """Every row through every command that reads it, each in a fork. With `every`, one of so many of these runs, from
+    the run `first` on."""
+    runs = [(row, name) for row in chosen for name in row.commands if _is_chosen(name, verbs)]
+    for row, name in runs[first::every]:
+        again = f"--by-hand --only {row.name!r} --verbs {name!r}"
+        yield _reported(row, name, _forked(template, row, row.commands[name]), again)
 
 
 def _reported(row: Row, verb: str, found: tuple[Ended, list[str]], again: str) -> Report:
@@ -553,6 +553,7 @@ def main_of_benchmark() -> None:
     parser.add_argument("--by-hand", action="store_true")
     parser.add_argument("--new-processes", action="store_true")
     parser.add_argument("--strace", type=int, default=0, metavar="N")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help="only each N-th run of the rows")
     parser.add_argument("--only", default="", metavar="TEXT", help="rows whose name contains this")
     parser.add_argument("--mutations", type=int, default=0, metavar="N")
     parser.add_argument("--seed", type=int, default=1)
@@ -576,7 +577,7 @@ def main_of_benchmark() -> None:
             if arguments.new_processes:
                 faults += _print(in_new_processes(template, chosen, arguments.verbs, traced), 100)
             else:
-                faults += _print(by_hand(template, chosen, arguments.verbs), 500)
+                faults += _print(by_hand(template, chosen, arguments.verbs, arguments.every, arguments.first), 500)
         if arguments.mutations:
             numbers = range(arguments.first, arguments.first + arguments.mutations)
             faults += _print(at_random(template, arguments.seed, numbers, arguments.verbs), 5000)

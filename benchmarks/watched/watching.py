@@ -123,7 +123,7 @@ def _is_write(mode: object, flags: object) -> bool:
 
 
 def _of_file(path: Any, writes: bool, flags: object, given: tuple[str, ...]) -> str:
-    if isinstance(path, int) or sys._getframe(3).f_code.co_name == "open_plain":  # its own opener has an event too
+    if isinstance(path, int) or _caller()[1] == "open_plain":  # its own opener has an event too
         return ""
     real = _in_place(path) if isinstance(flags, int) and flags & os.O_NOFOLLOW else os.path.realpath(os.fsdecode(path))
     if real.startswith((*given, "/dev/null", "/dev/shm/", f"/proc/{os.getpid()}/")):
@@ -147,11 +147,21 @@ def _of_code(event: str, arguments: tuple[Any, ...]) -> str:
         file = os.fsdecode(arguments[1]) if isinstance(arguments[1], str | bytes) else ""
     if (os.path.realpath(file).startswith(_CODE) and os.path.isabs(file)) or file.startswith("<frozen"):
         return ""
-    caller = sys._getframe(3).f_code.co_filename
+    caller, _ = _caller()
+    if not caller:  # the interpreter itself, with what its command line names
+        return ""
     installed = "/site-packages/" in caller or not os.path.realpath(caller).startswith(PROJECT)
     if caller.startswith("<frozen") or (installed and os.path.realpath(caller).startswith(_CODE)):
         return ""
     return f"{event} of {file!r} from {caller}"
+
+
+def _caller() -> tuple[str, str]:
+    """The file and the name of the function that caused the event; empty where there is none."""
+    frame: Any = sys._getframe(1)
+    while frame and frame.f_code.co_filename == __file__:
+        frame = frame.f_back
+    return (frame.f_code.co_filename, frame.f_code.co_name) if frame else ("", "")
 
 
 def _is_of_import() -> bool:

@@ -30,7 +30,7 @@ from fuzzer.report import issue, repro
 from fuzzer.signature import Signature, interchangeable_kinds, signature_of
 from fuzzer.signature import known as known_behaviour
 from fuzzer.system.files import copy_folder, write_atomically, write_folder
-from fuzzer.system.terminal import say, sentence
+from fuzzer.system.terminal import one_sentence, say
 from fuzzer.triage.investigate import Confirmed, Sighting
 from generators import case_file
 from generators.graph import Case, Invalid
@@ -113,7 +113,7 @@ class Store:
                 try:
                     doc = finding_file.read(where / name)
                 except Invalid as error:
-                    say(sentence(f"finding of another node left out: {error}"))
+                    say(one_sentence(f"finding of another node left out: {error}"))
                     continue
                 if doc.signature not in self._known_docs:
                     self._take(doc)

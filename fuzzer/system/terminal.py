@@ -50,7 +50,7 @@ MOST_CHARACTERS = 299
 """The longest sentence about an error. It may quote names from a file that somebody else has written."""
 
 
-def sentence(text: str) -> str:
+def one_sentence(text: str) -> str:
     """An error in one printable line of at most `MOST_CHARACTERS`. The middle of a longer one is left out, because it
     begins with the file and ends with what to do."""
     line = printable(" ".join(text.split()))
