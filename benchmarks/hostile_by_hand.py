@@ -605,19 +605,11 @@ def _many_copies(place: Place) -> None:
 
 
 def _folders() -> Iterator[Row]:
-    linked = (
-        "crashes",
-        "waiting",
-        "parked",
-        "corpus",
-        "elsewhere",
-        "errors",
-        ".difftvm-scratch",
-        "minimized",
-        "drafts",
-    )
+    linked = ("crashes", "waiting", "parked", "elsewhere", "errors", ".difftvm-scratch", "minimized", "drafts")
     for name in linked:
         yield Row(f"{name} is a link", _linked(name), _EVERY, _OWN_PLACES)
+    into = {"import --into": VERBS["import --into"]}  # `fuzz corpus` gets the folder itself, which may be a link
+    yield Row("corpus is a link", _linked("corpus"), _EVERY - {"corpus/case.json"}, _OWN_PLACES | into)
     yield Row("the folder of a finding is a link", _linked(f"crashes/{FINDING}"), _EVERY, _OWN_PLACES)
     yield Row("the folder of a case is a link", _linked(f"corpus/{CORPUS_CASE}"), _EVERY)
     yield Row("a leftover folder is a link", _linked("crashes/.tmp-abc"), _EVERY)

@@ -281,7 +281,7 @@ def _sqlite(data: bytes, source: random.Random) -> bytes:
                     if source.random() < 0.2:  # a value within the document of a row
                         value = _sql_text(db, table, column, source) or value
                     db.execute(f'UPDATE OR IGNORE "{table}" SET "{column}" = {value}')
-        except (sqlite3.Error, ValueError, OverflowError, UnicodeError, IndexError):
+        except (sqlite3.Error, ValueError, OverflowError, IndexError, MemoryError):
             return _bytes(data, source)
         return path.read_bytes()
 

@@ -36,12 +36,12 @@ _TROUBLE = {
 
 def of_the_machine(error: sqlite3.OperationalError, path: Path) -> OSError | None:
     """The error of the machine that SQLite reports; None where the file is at fault."""
-    code = _code(error) & 0xFF
+    code = code_of(error) & 0xFF
     number = _why_not_opened(path) if code == sqlite3.SQLITE_CANTOPEN else _TROUBLE.get(code)
     return OSError(number, f"{error}; nothing that was written before is lost", str(path)) if number else None
 
 
-def _code(error: sqlite3.Error) -> int:
+def code_of(error: sqlite3.Error) -> int:
     """SQLite's code; 0 where Python's module raised the error, such as for a text that is not UTF-8."""
     return getattr(error, "sqlite_errorcode", 0)
 
@@ -55,6 +55,10 @@ def _why_not_opened(path: Path) -> int:
     return errno.EACCES  # one of the files beside it
 
 
+_DAMAGE = (sqlite3.DatabaseError, msgspec.DecodeError, UnicodeDecodeError, RecursionError, MemoryError)
+"""SQLite has no memory, too, for some damaged headers."""
+
+
 class damaged_is_invalid:  # noqa: N801 - a context manager, used like contextlib's
     """Turns errors of SQLite into `Invalid` with the remedy where the file is damaged, and into `OSError` where the
     machine failed."""
@@ -66,14 +70,14 @@ class damaged_is_invalid:  # noqa: N801 - a context manager, used like contextli
         return None
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, sqlite3.OperationalError) and _code(error) == sqlite3.SQLITE_INTERRUPT:
+        if isinstance(error, sqlite3.OperationalError) and code_of(error) == sqlite3.SQLITE_INTERRUPT:
             raise Invalid(f"{self._path}: a query takes too long; is it an index of difftvm?") from None
         if isinstance(error, sqlite3.OperationalError) and (trouble := of_the_machine(error, self._path)):
             raise trouble from error
-        if isinstance(error, sqlite3.DatabaseError | msgspec.DecodeError | UnicodeDecodeError | RecursionError):
-            folder = self._path.parent
+        if isinstance(error, _DAMAGE):
+            folder, why = self._path.parent, str(error) or "SQLite has no memory for what it says"
             raise Invalid(
-                f"{self._path}: {error}; `fuzz status --repair --campaign {folder}` rebuilds it from the files"
+                f"{self._path}: {why}; `fuzz status --repair --campaign {folder}` rebuilds it from the files"
             ) from error
 
 

@@ -24,7 +24,7 @@ import msgspec
 from fuzzer.campaign import adoption
 from fuzzer.campaign.adoption import Part
 from fuzzer.campaign.counters import Counters
-from fuzzer.campaign.database import connected, damaged_is_invalid, is_plain, of_the_machine
+from fuzzer.campaign.database import code_of, connected, damaged_is_invalid, is_plain, of_the_machine
 from fuzzer.campaign.rows import NO_OBSERVATIONS, FailureRate, IndexRow, Observations
 from fuzzer.campaign.schema import MIGRATIONS
 from fuzzer.campaign.state import State
@@ -138,7 +138,7 @@ class Index:
     def _note_progress(self, db: sqlite3.Connection, state: State) -> bool:
         """Add a row to the curve every `PROGRESS_SECONDS`; return whether one was added."""
         seconds, counters = int(state.counters.wall_seconds), state.counters
-        (last,) = db.execute("SELECT max(seconds) FROM progress WHERE origin = ?", (OWN,)).fetchone()
+        ((last,),) = self.rows(tuple[int | None], "SELECT max(seconds) FROM progress WHERE origin = ?", OWN)
         if last is not None and seconds - last < PROGRESS_SECONDS:
             return False
         (features,) = db.execute("SELECT count(*) FROM features").fetchone()
@@ -194,8 +194,8 @@ class Index:
 
     def _is_ahead(self, campaign: str, counters: str) -> bool:
         """Whether this index already contains more tests of a campaign than these counters."""
-        held = self._db.execute("SELECT tally FROM origins WHERE campaign = ?", (campaign,)).fetchone()
-        return held is not None and _counters(held[0]).tests > _counters(counters).tests
+        held = self.rows(tuple[str], "SELECT tally FROM origins WHERE campaign = ?", campaign)
+        return bool(held) and _counters(held[0][0]).tests > _counters(counters).tests
 
     def done_from(self, number: int) -> list[int]:
         found = self.rows(tuple[int], "SELECT number FROM tests WHERE origin = ? AND number >= ?", OWN, number)
@@ -205,8 +205,8 @@ class Index:
         """Delete the rows of the older half of the tests, and make the file smaller; return whether any were
         deleted."""
         with self._guard:
-            cursor = self._db.execute("SELECT count(*), min(number), max(number) FROM tests")
-            count, oldest, newest = cursor.fetchone()
+            query = "SELECT count(*), ifnull(min(number), 0), ifnull(max(number), 0) FROM tests"
+            ((count, oldest, newest),) = self.rows(tuple[int, int, int], query)
             if count < FEW:
                 return False
             with self._transaction() as db:
@@ -388,6 +388,8 @@ def is_sound(folder: Path) -> bool:
             newest = db.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)
         return not newest or _makes_sense(folder)
     except sqlite3.OperationalError as error:
+        if not code_of(error):  # a text that is not UTF-8
+            return False
         raise of_the_machine(error, path) or OSError(errno.EIO, str(error), str(path)) from error
-    except sqlite3.DatabaseError:
+    except (sqlite3.DatabaseError, MemoryError):
         return False

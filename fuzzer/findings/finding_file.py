@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 NAME = "finding.json"
+CRASHES = "crashes"
+"""The folder of a campaign with its findings."""
 
 
 class StoredEvidence(msgspec.Struct, forbid_unknown_fields=True):
@@ -242,6 +244,8 @@ def read_document(path: Path, type: builtins.type[D], format: int) -> D:
 def read(folder: Path) -> FindingDoc:
     """Read finding.json of a folder. Raise `Invalid` with one line if it is missing or not valid."""
     path = folder / NAME
+    if folder.parent.name == CRASHES and folder.parent.is_symlink():
+        raise Invalid(f"{folder.parent}: {LINK}")
     try:
         doc = read_document(path, FindingDoc, FORMAT)
     except (FileNotFoundError, NotADirectoryError):

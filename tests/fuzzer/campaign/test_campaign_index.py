@@ -415,3 +415,39 @@ def test_a_schema_that_is_no_text_is_damage(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"tableorigins", b"tab\xffeorigins"))
     with pytest.raises(Invalid, match="status --repair"):
         Index(tmp_path, writes=False)
+
+
+NO_MEMORY = Path(__file__).parents[2] / "decoder_corpus" / "index" / "68126b62ff4779da"
+"""An index whose changed bytes SQLite answers with SQLITE_NOMEM."""
+
+
+def test_a_file_for_which_sqlite_has_no_memory_is_damage(tmp_path: Path) -> None:
+    (tmp_path / index.NAME).write_bytes(NO_MEMORY.read_bytes()[1:])
+    with pytest.raises(Invalid, match="SQLite has no memory for what it says; `fuzz status --repair"):
+        Index(tmp_path, writes=False)
+    kept = repair(tmp_path)
+    assert kept is not None
+    assert kept.name == "index.sqlite.damaged-1"
+
+
+@pytest.mark.parametrize(
+    "change", ["UPDATE progress SET seconds = 'x'", "UPDATE origins SET tally = 7, campaign = 'theirs'"]
+)
+def test_an_index_with_other_types_is_damage_also_where_it_is_written(tmp_path: Path, change: str) -> None:
+    for name in ("mine", "theirs"):
+        (tmp_path / name).mkdir()
+        with Index(tmp_path / name) as written:
+            written.write(State(7, campaign=name))
+    with closing(sqlite3.connect(tmp_path / "mine" / index.NAME)) as db, db:
+        db.execute(change)
+
+    def change_it(mine: Index, theirs: Index) -> None:
+        mine.write(State(7, campaign="mine"))
+        mine.adopt(theirs)
+
+    with (
+        Index(tmp_path / "mine") as mine,
+        Index(tmp_path / "theirs", writes=False) as theirs,
+        pytest.raises(Invalid, match="status --repair"),
+    ):
+        change_it(mine, theirs)

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from fuzzer.cases import onnx_model
-from fuzzer.cases.onnx_model import Attribute, Node, OnnxModel
+from fuzzer.cases.onnx_model import Attribute, Node, OnnxModel, Tensor
 from generators.graph import Invalid
 
 
@@ -31,3 +31,17 @@ def test_a_deep_document_is_refused() -> None:
     text = msgspec.json.encode({"ir_version": 9}).replace(b"9", b"[" * 5000)
     with pytest.raises(Invalid, match=r"onnx\.json: "):
         onnx_model.decode(text, "onnx.json")
+
+
+@pytest.mark.parametrize(
+    ("shape", "data"), [((1,) * 10_000, b"1"), ((-1, -1), b"1"), ((0, 1 << 63), b""), ((2,), b"1"), ((1 << 62, 4), b"")]
+)
+def test_a_tensor_that_is_no_array_is_refused(shape: tuple[int, ...], data: bytes) -> None:
+    text = onnx_model.encode(OnnxModel(9, {"": 18}, (), (), (), {"c": Tensor("INT8", shape, data)}))
+    with pytest.raises(Invalid, match="bytes for INT8"):
+        onnx_model.decode(text, "onnx.json")
+
+
+def test_a_tensor_without_elements_is_read() -> None:
+    text = onnx_model.encode(OnnxModel(9, {"": 18}, (), (), (), {"c": Tensor("FLOAT", (0, 2), b"")}))
+    assert onnx_model.decode(text, "onnx.json").initializers["c"].array.shape == (0, 2)

@@ -148,3 +148,10 @@ def test_nothing_is_written_beside_a_finding_through_a_link(
     assert ended.value.code == 64
     assert "it is a link" in capsys.readouterr().err
     assert list((tmp_path / "outside").iterdir()) == []
+
+
+def test_a_finding_behind_a_folder_of_a_campaign_that_is_a_link_is_not_read(saved: Path, tmp_path: Path) -> None:
+    saved.parent.rename(tmp_path / "elsewhere-of-the-user")
+    (tmp_path / "crashes").symlink_to(tmp_path / "elsewhere-of-the-user")
+    with pytest.raises(Invalid, match=f"crashes: {LINK}"):
+        record.read(saved)
