@@ -19,13 +19,12 @@ def remove(folder: Path, scratch: Path) -> None:
     """End and delete them. Only what a run of this campaign has made is touched, and nothing that another process still
     writes. The caller holds the lock of the campaign."""
     process_tree.kill_strays(scratch.absolute(), os.getpid())
-    shutil.rmtree(scratch, ignore_errors=True)
-    for path in _incomplete(folder):
+    for path in (scratch, *_incomplete(folder)):
         if _is_being_written(path):
             continue
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)
-        else:
+        else:  # rmtree would wait for a pipe
             path.unlink(missing_ok=True)
 
 

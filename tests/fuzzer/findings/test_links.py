@@ -155,3 +155,13 @@ def test_a_finding_behind_a_folder_of_a_campaign_that_is_a_link_is_not_read(save
     (tmp_path / "crashes").symlink_to(tmp_path / "elsewhere-of-the-user")
     with pytest.raises(Invalid, match=f"crashes: {LINK}"):
         record.read(saved)
+
+
+def test_a_merge_copies_no_case_from_behind_a_corpus_that_is_a_link(tmp_path: Path) -> None:
+    with Store(tmp_path / "theirs", 1) as store:
+        store.save_state()
+    corpus.add(tmp_path, "private", CASE)
+    (tmp_path / "theirs" / "corpus").symlink_to(tmp_path / "corpus")
+    with pytest.raises(Invalid, match=f"corpus: {LINK}"):
+        merge([tmp_path / "theirs"], tmp_path / "into")
+    assert not (tmp_path / "into").exists()
