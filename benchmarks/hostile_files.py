@@ -417,25 +417,30 @@ def _worker(template: Path, seed: int, numbers: range, verbs: str) -> Iterator[R
         finally:
             os._exit(0)
     os.close(writing)
-    done = 0
-    with open(reading, "rb", buffering=0) as answers:
-        buffer = b""
-        while done < len(numbers):
-            ready, _, _ = select.select([answers], [], [], MOST_WALL)
-            piece = answers.read(1 << 16) if ready else b""
-            if not piece:
+    done, status = 0, 0
+    try:
+        for line in _lines_of(reading):
+            done += 1
+            yield Report(**json.loads(line))
+            if done == len(numbers):
                 break
-            *lines, buffer = (buffer + piece).split(b"\n")
-            for line in lines:
-                done += 1
-                yield Report(**json.loads(line))
-    os.kill(child, signal.SIGKILL)
-    _, status, _ = os.wait4(child, 0)
+    finally:  # also where the user interrupts it
+        os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
     if done < len(numbers):
         number = numbers[done]
         tried = mutation(seed, number, verbs)
         why = f"it hung, or ended its process (status {status})"
         yield Report(tried.verb, tried.kind, -9, [why], _again(seed, number, verbs), 0.0, MOST_WALL, 0.0)
+
+
+def _lines_of(reading: int) -> Iterator[bytes]:
+    """The lines that a worker writes, until it ends or is silent for too long."""
+    with open(reading, "rb", buffering=0) as answers:
+        buffer = b""
+        while select.select([answers], [], [], MOST_WALL)[0] and (piece := answers.read(1 << 16)):
+            *lines, buffer = (buffer + piece).split(b"\n")
+            yield from lines
 
 
 def _again(seed: int, number: int, verbs: str) -> str:
