@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 from fuzzer.system import secrets
 from fuzzer.system.exit_codes import Exit
-from fuzzer.system.terminal import say
+from fuzzer.system.terminal import one_sentence, say
 
 VERBS = {
     "run": "Fuzz: start the campaign in DIR, or continue it.",
@@ -131,16 +131,16 @@ def _reported(error: Exception) -> Exit:
 
     match error:
         case typer.TyperException():
-            say(f"fuzz: {error.format_message()}")
+            say(one_sentence(f"fuzz: {error.format_message()}"))
             return Exit.BAD_INPUT
         case Invalid() | Busy():
-            say(f"fuzz: {error}")
+            say(one_sentence(f"fuzz: {error}"))
             return Exit.BAD_INPUT
         case EnvironmentMissing():
-            say(f"fuzz: {error}")
+            say(one_sentence(f"fuzz: {error}"))
             return Exit.ENVIRONMENT
         case OSError() if what_to_do := remedy(error):
-            say(f"fuzz: {error}; {what_to_do}")
+            say(one_sentence(f"fuzz: {error}; {what_to_do}"))
             return Exit.ENVIRONMENT
         case _:
             raise error

@@ -30,7 +30,7 @@ from generators.graph import (
     TensorType,
     Value,
 )
-from generators.plain_file import read_plain
+from generators.plain_file import MOST_DOCUMENT, MOST_TENSORS, read_plain
 
 FORMAT = 2
 JSON_NAME = "case.json"
@@ -152,9 +152,9 @@ def _too_large(doc: CaseDoc) -> str:
 def read(folder: Path) -> Case:
     """Return the case in a folder. Raise `Invalid` where a file cannot be read, is a link, or is wrong."""
     contents = []
-    for name in (JSON_NAME, TENSORS_NAME):
+    for name, most in ((JSON_NAME, MOST_DOCUMENT), (TENSORS_NAME, MOST_TENSORS)):
         try:
-            contents.append(read_plain(folder / name))
+            contents.append(read_plain(folder / name, most))
         except OSError as error:
             raise Invalid(f"{error.filename}: {error.strerror}") from None
     return decode(contents[0], contents[1], str(folder))
@@ -164,7 +164,7 @@ def input_types(folder: Path) -> tuple[str, ...]:
     """Return the types of the inputs, such as "float32[2,3]", without reading the values or checking the graph. Raise
     `Invalid` where the file cannot be read."""
     try:
-        doc = msgspec.json.decode(read_plain(folder / JSON_NAME), type=CaseDoc)
+        doc = msgspec.json.decode(read_plain(folder / JSON_NAME, MOST_DOCUMENT), type=CaseDoc)
     except OSError as error:
         raise Invalid(f"{error.filename}: {error.strerror}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -12,9 +12,17 @@ from pathlib import Path
 LINK = "it is a link, and nothing of a finding or case is read through one"
 NO_FILE = "it is not a regular file"
 
-MOST_BYTES = 256 << 20
+MOST_BYTES = 160 << 20
 """The largest file that is read, and the most that the files of one folder may have together. The tensors of a case
 have at most 64 MiB."""
+
+MOST_DOCUMENT = 12 << 20
+"""The largest JSON document: decoded, each of its bytes may take twenty bytes of memory."""
+
+MOST_TEXT = 16 << 20
+"""The largest text that is divided into lines."""
+
+MOST_TENSORS = 80 << 20
 
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FOLDER = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC

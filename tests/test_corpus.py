@@ -284,3 +284,12 @@ def _only(toolchain: str) -> list[founding_cases.Entry]:
         )
         for entry in founding_cases.read()
     ]
+
+
+def test_a_text_that_is_no_utf_8_is_refused(tmp_path: Path) -> None:
+    """Also in a field that is not read."""
+    path = tmp_path / founding_cases.NAME
+    text = json.dumps({"format": 1, "expected": [GOOD]}).encode()
+    path.write_bytes(text.replace(b'"lane": {', b'"lane": {"odd": "\xff", '))
+    with pytest.raises(Invalid, match=r"expect\.json: "):
+        founding_cases.expectations(path)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from fuzzer.system.files import open_plain
 from fuzzer.system.secrets import blanked
-from generators.plain_file import read_plain
+from generators.plain_file import MOST_TEXT, read_plain
 
 NAME = "attempts.txt"
 
@@ -82,7 +82,7 @@ def read(folder: Path) -> Attempts:
     """The counts of the file in a folder; those of a new sighting where there is no file."""
     attempts, path = Attempts(), folder / NAME
     try:
-        text = read_plain(path).decode(errors="replace")
+        text = read_plain(path, MOST_TEXT).decode(errors="replace")
     except OSError:  # there is none, or something else in its place
         text = ""
     for line in text.splitlines():

@@ -25,7 +25,7 @@ from generators.graph import Case
 from generators.motifs import MOTIFS
 from generators.mutate import mutate
 from generators.ops import OPS, Op
-from generators.plain_file import read_plain
+from generators.plain_file import MOST_TEXT, read_plain
 from generators.random_graph import generate
 
 FROM_CORPUS = 25
@@ -67,7 +67,7 @@ class UnchangedCases:
 def _assigned(path: Path) -> Iterator[tuple[int, str]]:
     """(test, case) of each line. A line may be cut off by a kill or a full disk: then it does not match here, or names
     a case that does not exist."""
-    text = read_plain(path).decode(errors="replace") if path.exists() else ""
+    text = read_plain(path, MOST_TEXT).decode(errors="replace") if path.exists() else ""
     for found in re.finditer(r"^([0-9]{1,18}) (.+)$", text, re.MULTILINE):
         yield int(found[1]), found[2]
 

@@ -20,6 +20,9 @@ from fuzzer.system.terminal import campaign_option, command
 from generators.graph import Invalid
 from generators.plain_file import NO_FILE
 
+MOST_VALUE = 16 << 20
+"""The most bytes of a value or row."""
+
 _TROUBLE = {
     sqlite3.SQLITE_FULL: errno.ENOSPC,
     sqlite3.SQLITE_IOERR: errno.EIO,
@@ -34,9 +37,14 @@ _TROUBLE = {
 
 def of_the_machine(error: sqlite3.OperationalError, path: Path) -> OSError | None:
     """The error of the machine that SQLite reports; None where the file is at fault."""
-    code = error.sqlite_errorcode & 0xFF
+    code = code_of(error) & 0xFF
     number = _why_not_opened(path) if code == sqlite3.SQLITE_CANTOPEN else _TROUBLE.get(code)
     return OSError(number, f"{error}; nothing that was written before is lost", str(path)) if number else None
+
+
+def code_of(error: sqlite3.Error) -> int:
+    """SQLite's code; 0 where Python's module raised the error, such as for a text that is not UTF-8."""
+    return getattr(error, "sqlite_errorcode", 0)
 
 
 def _why_not_opened(path: Path) -> int:
@@ -58,6 +66,10 @@ class Empty(Invalid):
         super().__init__(f"{path}: nothing was committed to it yet; `{again}` continues the campaign")
 
 
+_DAMAGE = (sqlite3.DatabaseError, msgspec.DecodeError, UnicodeDecodeError, RecursionError, MemoryError)
+"""SQLite has no memory, too, for some damaged headers."""
+
+
 class damaged_is_invalid:  # noqa: N801 - a context manager, used like contextlib's
     """Turns errors of SQLite into `Invalid` with the remedy where the file is damaged, and into `OSError` where the
     machine failed."""
@@ -69,31 +81,33 @@ class damaged_is_invalid:  # noqa: N801 - a context manager, used like contextli
         return None
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+        if isinstance(error, sqlite3.OperationalError) and code_of(error) == sqlite3.SQLITE_INTERRUPT:
             raise Invalid(f"{self._path}: a query takes too long; is it an index of difftvm?") from None
         if isinstance(error, sqlite3.OperationalError) and (trouble := of_the_machine(error, self._path)):
             raise trouble from error
-        if isinstance(error, sqlite3.DatabaseError | msgspec.DecodeError | RecursionError):
-            folder = self._path.parent
+        if isinstance(error, _DAMAGE):
+            folder, why = self._path.parent, str(error) or "SQLite has no memory for what it says"
             raise Invalid(
-                f"{self._path}: {error}; `fuzz status --repair --campaign {folder}` rebuilds it from the files"
+                f"{self._path}: {why}; `fuzz status --repair --campaign {folder}` rebuilds it from the files"
             ) from error
 
 
 def connected(path: Path, writes: bool) -> sqlite3.Connection:
-    if not _is_plain(path):
+    if not is_plain(path):
         raise Invalid(f"{path}: {NO_FILE}")
     if not writes and _has_pages(path.with_name(f"{path.name}-journal")):
         raise Empty(path)  # SQLite uses this journal before the write-ahead log, which has the first commit
     source = path.resolve().as_uri() + ("" if writes else _how_to_read(path))
     db = sqlite3.connect(source, uri=True, check_same_thread=False, timeout=30)
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_VALUE)
     try:
         if writes:
             db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # only changes a file that is new
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = FULL")
             db.execute("PRAGMA cache_size = -500")  # KiB: rows are appended, and the system caches the file
-        _trust_nothing(db, path)
+        if reason := why_not_trusted(db):
+            raise Invalid(f"{path}: {reason}; an index of difftvm has tables only")
         _migrate(db, path, writes)
     except BaseException:
         db.close()
@@ -105,21 +119,23 @@ def _has_pages(journal: Path) -> bool:
     return journal.exists() and journal.stat().st_size > 0
 
 
-def _is_plain(path: Path) -> bool:
+def is_plain(path: Path) -> bool:
     """Whether SQLite may open the file: it follows links, and waits for pipes."""
     try:
         return stat.S_ISREG(path.lstat().st_mode)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):  # opening it says what is wrong
         return True
 
 
-def _trust_nothing(db: sqlite3.Connection, path: Path) -> None:
-    """Let no function run that the file names. Raise `Invalid` where it has views or triggers, which may not end."""
+def why_not_trusted(db: sqlite3.Connection) -> str:
+    """Let no function run that the file names. Return "it has a view 'x'" where it has views or triggers, which may not
+    end; "" where it has none."""
     db.execute("PRAGMA trusted_schema = OFF")
     db.execute("PRAGMA cell_size_check = ON")
     with closing(db.execute("SELECT type, name FROM sqlite_master WHERE type NOT IN ('table', 'index')")) as cursor:
         if row := cursor.fetchone():
-            raise Invalid(f"{path}: it has a {row[0]}, {str(row[1])[:60]!r}; an index of difftvm has tables only")
+            return f"it has a {row[0]}, {str(row[1])[:60]!r}"
+    return ""
 
 
 def _how_to_read(path: Path) -> str:

@@ -42,5 +42,7 @@ def read(campaign: Path) -> Progress:
         return Progress()
     try:
         return msgspec.json.decode(read_plain(path, MOST_BYTES), type=Progress)
-    except (OSError, msgspec.DecodeError) as error:
+    except OSError as error:
+        raise Invalid(f"{path}: {error.strerror}; remove it") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Invalid(f"{path}: {error}; remove it") from None

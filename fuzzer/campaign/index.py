@@ -24,11 +24,12 @@ import msgspec
 from fuzzer.campaign import adoption
 from fuzzer.campaign.adoption import Part
 from fuzzer.campaign.counters import Counters
-from fuzzer.campaign.database import connected, damaged_is_invalid, of_the_machine
+from fuzzer.campaign.database import code_of, connected, damaged_is_invalid, is_plain, of_the_machine
 from fuzzer.campaign.rows import NO_OBSERVATIONS, FailureRate, IndexRow, Observations
 from fuzzer.campaign.schema import MIGRATIONS
 from fuzzer.campaign.state import State
 from generators.graph import Invalid
+from generators.plain_file import NO_FILE
 from oracles.lane import Importer
 
 NAME = "index.sqlite"
@@ -137,7 +138,7 @@ class Index:
     def _note_progress(self, db: sqlite3.Connection, state: State) -> bool:
         """Add a row to the curve every `PROGRESS_SECONDS`; return whether one was added."""
         seconds, counters = int(state.counters.wall_seconds), state.counters
-        (last,) = db.execute("SELECT max(seconds) FROM progress WHERE origin = ?", (OWN,)).fetchone()
+        ((last,),) = self.rows(tuple[int | None], "SELECT max(seconds) FROM progress WHERE origin = ?", OWN)
         if last is not None and seconds - last < PROGRESS_SECONDS:
             return False
         (features,) = db.execute("SELECT count(*) FROM features").fetchone()
@@ -193,8 +194,8 @@ class Index:
 
     def _is_ahead(self, campaign: str, counters: str) -> bool:
         """Whether this index already contains more tests of a campaign than these counters."""
-        held = self._db.execute("SELECT tally FROM origins WHERE campaign = ?", (campaign,)).fetchone()
-        return held is not None and _counters(held[0]).tests > _counters(counters).tests
+        held = self.rows(tuple[str], "SELECT tally FROM origins WHERE campaign = ?", campaign)
+        return bool(held) and _counters(held[0][0]).tests > _counters(counters).tests
 
     def done_from(self, number: int) -> list[int]:
         found = self.rows(tuple[int], "SELECT number FROM tests WHERE origin = ? AND number >= ?", OWN, number)
@@ -204,8 +205,8 @@ class Index:
         """Delete the rows of the older half of the tests, and make the file smaller; return whether any were
         deleted."""
         with self._guard:
-            cursor = self._db.execute("SELECT count(*), min(number), max(number) FROM tests")
-            count, oldest, newest = cursor.fetchone()
+            query = "SELECT count(*), ifnull(min(number), 0), ifnull(max(number), 0) FROM tests"
+            ((count, oldest, newest),) = self.rows(tuple[int, int, int], query)
             if count < FEW:
                 return False
             with self._transaction() as db:
@@ -376,8 +377,10 @@ def _counters(text: str) -> Counters:
 
 def is_sound(folder: Path) -> bool:
     """Whether the whole file can be read, also where its version is newer than this one. Raise `OSError` where the
-    machine fails (a full disk, no file descriptors): this is no damage."""
+    machine fails (a full disk, no file descriptors): this is no damage; `Invalid` where it is a link or no file."""
     path = folder / NAME
+    if not is_plain(path):
+        raise Invalid(f"{path}: {NO_FILE}")
     try:
         with closing(sqlite3.connect(path.resolve().as_uri(), uri=True)) as db:
             if db.execute("PRAGMA integrity_check").fetchone() != ("ok",):
@@ -385,6 +388,8 @@ def is_sound(folder: Path) -> bool:
             newest = db.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)
         return not newest or _makes_sense(folder)
     except sqlite3.OperationalError as error:
+        if not code_of(error):  # a text that is not UTF-8
+            return False
         raise of_the_machine(error, path) or OSError(errno.EIO, str(error), str(path)) from error
-    except sqlite3.DatabaseError:
+    except (sqlite3.DatabaseError, MemoryError):
         return False

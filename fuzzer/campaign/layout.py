@@ -21,6 +21,7 @@ from pathlib import Path
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_file import FindingDoc
 from generators.graph import Invalid
+from generators.plain_file import LINK
 
 FOLDER_FILES = frozenset(
     {
@@ -38,6 +39,18 @@ WAITING, PARKED = "waiting", "parked"
 
 SCRATCH = ".difftvm-scratch"
 """Deleted at every start. The name is long so that no user has a folder of that name."""
+
+
+FOLDERS = ("crashes", "corpus", ERRORS, ELSEWHERE, WAITING, PARKED)
+"""The folders of a campaign that stay."""
+
+
+def check_folders(campaign: Path) -> None:
+    """Raise `Invalid` where a folder of a campaign is a link: the campaign may come from elsewhere, and nothing is
+    written, read or deleted behind one."""
+    for path in (campaign / name for name in (*FOLDERS, SCRATCH)):
+        if path.is_symlink():
+            raise Invalid(f"{path}: {LINK}")
 
 
 def findings_in(crashes: Path) -> Iterator[FindingDoc]:

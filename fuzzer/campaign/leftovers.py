@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from fuzzer.campaign import state
-from fuzzer.campaign.layout import ELSEWHERE, ERRORS, PARKED, WAITING
+from fuzzer.campaign.layout import FOLDERS
 from fuzzer.system import process_tree
 
-FOLDERS = ("crashes", "corpus", ERRORS, ELSEWHERE, WAITING, PARKED)
 FILES = (state.NAME, "fuzz_stats", "plot_data", "merged.json", "filing.json")
 """Files of a campaign's own folder, in which the user may have others."""
 
@@ -20,20 +19,19 @@ def remove(folder: Path, scratch: Path) -> None:
     """End and delete them. Only what a run of this campaign has made is touched, and nothing that another process still
     writes. The caller holds the lock of the campaign."""
     process_tree.kill_strays(scratch.absolute(), os.getpid())
-    shutil.rmtree(scratch, ignore_errors=True)
-    for path in _incomplete(folder):
+    for path in (scratch, *_incomplete(folder)):
         if _is_being_written(path):
             continue
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)
-        else:
+        else:  # rmtree would wait for a pipe
             path.unlink(missing_ok=True)
 
 
 def _incomplete(folder: Path) -> Iterator[Path]:
     for name in FOLDERS:
         yield from folder.glob(f"{name}/.tmp-*")
-        yield from folder.glob(f"{name}/*/.tmp-*")
+        yield from (path for path in folder.glob(f"{name}/*/.tmp-*") if not path.parent.is_symlink())
     for name in FILES:
         yield from folder.glob(f".tmp-{name}-*")
 

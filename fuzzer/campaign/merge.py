@@ -9,7 +9,7 @@ import msgspec
 
 from fuzzer.campaign import index
 from fuzzer.campaign.index import Index
-from fuzzer.campaign.layout import FOLDER_FILES, PARKED, WAITING, findings_in
+from fuzzer.campaign.layout import FOLDER_FILES, PARKED, WAITING, check_folders, findings_in
 from fuzzer.campaign.lock import why_no_index
 from fuzzer.campaign.store import Store
 from fuzzer.campaign.waiting import Queue
@@ -40,6 +40,7 @@ def merge(sources: Sequence[Path], into: Path) -> list[Merged]:
             raise Invalid(why_no_index(source))
         if source.resolve() == into.resolve():
             raise Invalid(f"{source}: a campaign cannot be merged into itself")
+        check_folders(source)
         with Index(source, writes=False) as theirs:
             theirs.check()
         _check_names(source)

@@ -12,7 +12,7 @@ from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.findings.severity import severity_of
 from fuzzer.report.closer_look import look_closer
 from fuzzer.system.environment import EnvironmentMissing
-from fuzzer.system.terminal import say
+from fuzzer.system.terminal import one_sentence, say
 from fuzzer.triage.metered import MeteredLab
 from generators import case_file
 from generators.graph import Invalid
@@ -59,7 +59,7 @@ class Scopes:
         try:
             look_closer(lab, folder, writing=self._lab.admitted)  # nothing is written while the campaign pauses
         except Invalid as error:
-            say(f"{folder}: its scope is not looked for: {error}")
+            say(one_sentence(f"{folder}: its scope is not looked for: {error}"))
         except (Stopping, EnvironmentMissing, OSError):
             with self._lock:
                 self._left[slug] = score  # a disk that fails may work again

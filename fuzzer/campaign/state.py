@@ -11,7 +11,7 @@ import msgspec
 from fuzzer.campaign.counters import Counters
 from fuzzer.system.files import write_atomically
 from generators.graph import Invalid
-from generators.plain_file import read_plain
+from generators.plain_file import MOST_DOCUMENT, read_plain
 
 FORMAT = 1
 NAME = "campaign.json"
@@ -43,7 +43,7 @@ def read(folder: Path) -> State | None:
     """The state that was written last; None where there is none. Raise `Invalid` where the file is wrong."""
     path = folder / NAME
     try:
-        state = msgspec.json.decode(read_plain(path), type=State)
+        state = msgspec.json.decode(read_plain(path, MOST_DOCUMENT), type=State)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:

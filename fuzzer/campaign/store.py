@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from fuzzer.campaign import index, leftovers, own_errors, state
 from fuzzer.campaign.index import Index
-from fuzzer.campaign.layout import ELSEWHERE, ERRORS, FOLDER_FILES, SCRATCH, findings_in
+from fuzzer.campaign.layout import ELSEWHERE, ERRORS, FOLDER_FILES, SCRATCH, check_folders, findings_in
 from fuzzer.campaign.lock import locked, why_no_index
 from fuzzer.campaign.rows import NO_OBSERVATIONS, IndexRow, Observations
 from fuzzer.campaign.state import State
@@ -30,7 +30,7 @@ from fuzzer.report import issue, repro
 from fuzzer.signature import Signature, interchangeable_kinds, signature_of
 from fuzzer.signature import known as known_behaviour
 from fuzzer.system.files import copy_folder, make_folder, write_atomically, write_folder
-from fuzzer.system.terminal import say
+from fuzzer.system.terminal import one_sentence, say
 from fuzzer.triage.investigate import Confirmed, Sighting
 from generators import case_file
 from generators.graph import Case, Invalid
@@ -47,6 +47,7 @@ class Store:
         its state cannot be read or it has another seed."""
         self.folder = folder
         self.crashes = folder / "crashes"
+        check_folders(folder)
         try:
             make_folder(self.crashes)
         except OSError as error:
@@ -112,7 +113,7 @@ class Store:
                 try:
                     doc = finding_file.read(where / name)
                 except Invalid as error:
-                    say(f"finding of another node left out: {error}")
+                    say(one_sentence(f"finding of another node left out: {error}"))
                     continue
                 if doc.signature not in self._known_docs:
                     self._take(doc)

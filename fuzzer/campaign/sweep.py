@@ -30,7 +30,7 @@ from fuzzer.system.files import open_plain, write_atomically
 from fuzzer.toolchains.toolchain import HOST
 from generators import case_file
 from generators.graph import Case, Invalid
-from generators.plain_file import read_plain
+from generators.plain_file import MOST_TEXT, read_plain
 from oracles.against_torch import comparable_results
 from oracles.finding import Finding
 from oracles.lane import Engine
@@ -92,10 +92,10 @@ class Sweep:
         """The results so far, by key. A line that a crash cut off is left out: its test is repeated."""
         path = self.folder / "sweep.jsonl"
         known: dict[str, SampleResult] = {}
-        for text in read_plain(path).splitlines() if path.exists() else ():
+        for text in read_plain(path, MOST_TEXT).splitlines() if path.exists() else ():
             try:
                 line = msgspec.json.decode(text, type=SampleResult)
-            except msgspec.DecodeError:
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 continue
             known[line.key] = line
         return known
@@ -166,8 +166,8 @@ def gather(folder: Path, ops: str | None, per_dtype: int | None) -> list[Sample]
         write_atomically(request_path, msgspec.json.encode(request) + b"\n")
         write_atomically(index, msgspec.json.Encoder().encode_lines(taken))
     try:
-        held = msgspec.json.decode(read_plain(request_path), type=SampleRequest)
-    except (OSError, msgspec.DecodeError):
+        held = msgspec.json.decode(read_plain(request_path, MOST_TEXT), type=SampleRequest)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise Invalid(f"{folder} does not say which samples it holds: choose another folder") from None
     if ops not in (None, held.ops) or per_dtype not in (None, held.samples):
         raise Invalid(
@@ -175,8 +175,8 @@ def gather(folder: Path, ops: str | None, per_dtype: int | None) -> list[Sample]
             "ask for the same, or choose another folder"
         )
     try:
-        return msgspec.json.Decoder(Sample).decode_lines(read_plain(index))
-    except (OSError, msgspec.DecodeError) as error:
+        return msgspec.json.Decoder(Sample).decode_lines(read_plain(index, MOST_TEXT))
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Invalid(f"{index}: {error}; choose another folder") from None
 
 

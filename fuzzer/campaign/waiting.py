@@ -27,7 +27,7 @@ from fuzzer.system.files import copy_folder, make_folder, open_plain, remove_fol
 from fuzzer.system.terminal import campaign_option, command, say
 from fuzzer.triage.investigate import Sighting
 from generators.graph import Case
-from generators.plain_file import read_plain
+from generators.plain_file import MOST_TEXT, read_plain
 
 MOST_ALIKE = 16
 """How many wrong results or deaths with the same coarse signature wait before another one in a case that has all the
@@ -175,7 +175,7 @@ class Queue:
         not copied again, even if it has been investigated since."""
         make_folder(self.folder / WAITING)
         met = self.folder / WAITING / MET
-        before = set(read_plain(met).decode(errors="replace").splitlines()) if met.exists() else set()
+        before = set(read_plain(met, MOST_TEXT).decode(errors="replace").splitlines()) if met.exists() else set()
         new = 0
         for item in (*waiting_item.read_all(source / WAITING), *waiting_item.read_all(source / PARKED)):
             if item.name in before:

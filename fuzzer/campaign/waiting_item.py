@@ -22,7 +22,7 @@ from fuzzer.lanes import EVERY_LANE
 from fuzzer.signature import Signature, interchangeable_kinds, signature_of
 from fuzzer.system.files import make_folder, write_folder
 from fuzzer.system.interned import interned
-from fuzzer.system.terminal import say
+from fuzzer.system.terminal import one_sentence, say
 from fuzzer.triage.investigate import Sighting, unconfirmed
 from fuzzer.triage.naming import beyond_sibling
 from generators import case_file
@@ -118,7 +118,7 @@ def read_all(folder: Path) -> Iterator[Item]:
         try:
             doc, case = finding_file.read_with_case(path)
         except Invalid as error:
-            say(f"sighting left out: {error}")
+            say(one_sentence(f"sighting left out: {error}"))
             continue
         yield _item(path, doc, case)
 

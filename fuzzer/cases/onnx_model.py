@@ -7,6 +7,7 @@ module loads no compiler.
 
 from __future__ import annotations
 
+from keyword import iskeyword
 from typing import Literal
 
 import ml_dtypes
@@ -27,6 +28,9 @@ ELEMENTS = {
     **{f"{sign}INT{bits}": np.dtype(f"{sign.lower()}int{bits}") for sign in ("", "U") for bits in (8, 16, 32, 64)},
 }
 """The names of onnx.TensorProto's element types, and their numpy types."""
+
+MOST_RANK = 64
+"""The most dimensions of an array of numpy."""
 
 Element = Literal[
     "FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16", "BOOL", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32",
@@ -96,11 +100,23 @@ def decode(text: bytes, where: str) -> OnnxModel:
         raise Invalid(f"{where}: {len(text)} bytes, more than a description may have")
     try:
         model = msgspec.json.decode(text, type=OnnxModel)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Invalid(f"{where}: {error}") from None
+    for name in (each.name for node in model.nodes for each in node.attributes):
+        if not name.isidentifier() or iskeyword(name):  # scripts have it as the name of an argument
+            raise Invalid(f"{where}: {name[:60]!r} is no name of an attribute")
     attributes = [each.tensor for node in model.nodes for each in node.attributes if each.tensor]
     for tensor in (*model.initializers.values(), *attributes):
-        size = ELEMENTS[tensor.element].itemsize * int(np.prod(tensor.shape, dtype=object))
-        if min(tensor.shape, default=0) < 0 or size != len(tensor.data):
-            raise Invalid(f"{where}: {len(tensor.data)} bytes for {tensor.element}{list(tensor.shape)}")
+        require_array(tensor, where)
     return model
+
+
+def require_array(tensor: Tensor, where: str) -> None:
+    """Raise `Invalid` where the bytes do not fit the shape, or numpy has no array of it."""
+    try:
+        if min(tensor.shape, default=0) >= 0:  # numpy computes a negative size
+            _ = tensor.array
+            return
+    except (ValueError, OverflowError):
+        pass
+    raise Invalid(f"{where}: {len(tensor.data)} bytes for {tensor.element}{list(tensor.shape)[:MOST_RANK]}")

@@ -110,10 +110,15 @@ def _small(item: Any) -> Tensor | None:
 
 
 def _element(item: Any) -> str:
-    try:
-        return str(TensorProto.DataType.Name(item.data_type))
-    except ValueError:
-        raise _Refused(f"its tensor {item.name!r} has the element type {item.data_type}, which there is not") from None
+    element = _name_of(item.data_type)
+    if element is None:
+        raise _Refused(f"its tensor {item.name!r} has the element type {item.data_type}, which there is not")
+    return element
+
+
+def _name_of(element: int) -> str | None:
+    """The name of an element type; None where there is none with this number."""
+    return str(TensorProto.DataType.Name(element)) if element in TensorProto.DataType.values() else None
 
 
 def _close_sizes(graph: Any, owned: set[str]) -> None:
@@ -139,9 +144,12 @@ def _leave_out_weights(graph: Any, kept: set[str]) -> None:
 
 def _type(type: Any) -> tuple[str, tuple[int | None, ...]]:
     tensor = type.tensor_type
+    element = _name_of(tensor.elem_type)
+    if element is None:
+        raise _Refused(f"a value has the element type {tensor.elem_type}, which there is not")
     dims = tuple(dim.dim_value if dim.HasField("dim_value") else None for dim in tensor.shape.dim)
     known = tensor.HasField("shape")
-    return TensorProto.DataType.Name(tensor.elem_type), dims if known else (None,)
+    return element, dims if known else (None,)
 
 
 def _plain(node: Any) -> Node:
@@ -153,12 +161,19 @@ def _plain(node: Any) -> Node:
     return Node(node.op_type, tuple(node.input), tuple(node.output), (), node.name, OPAQUE)
 
 
+_REFUSALS = (
+    *(shape_inference.InferenceError, onnx.checker.ValidationError),
+    *(RuntimeError, ValueError),  # of its C++, which has no types of its own for everything that it refuses
+    *(OSError, MemoryError),
+)
+
+
 def answer(path: Path) -> OnnxGraph | Refusal:
     try:
         return described(path)
     except _Refused as refused:
         return Refusal(str(refused))
-    except (shape_inference.InferenceError, onnx.checker.ValidationError, OSError, MemoryError) as error:
+    except _REFUSALS as error:
         return Refusal(" ".join(str(error).split())[:300] or type(error).__name__)
 
 

@@ -104,7 +104,7 @@ def _check_no_token(token: Secret | None, read: list[Draft]) -> None:
 
 def _outcome(draft: Draft, context: FilingContext, out: Path | None, *, send: bool, force: bool) -> FilingOutcome:
     if not send:
-        drafts.write(draft, out or draft.campaign / "drafts")
+        drafts.write(draft, out or drafts.own_folder(draft))
         return check_gates(draft, context)
     return submit(draft, context, force=force)
 

@@ -11,7 +11,7 @@ import typer
 from fuzzer.commands.options import JsonFlag
 from fuzzer.seeds import corpus
 from fuzzer.seeds.imported import SIZE, files_of, run
-from fuzzer.system.terminal import echo, next_line, print_json, say
+from fuzzer.system.terminal import echo, next_line, one_sentence, print_json, say
 
 
 def import_models(
@@ -27,7 +27,7 @@ def import_models(
     Nothing in a file is executed. Exit code 64 where a file cannot be read."""
     done, refused = run(files_of(model), into, size)
     for why in refused:
-        say(f"fuzz: {why}")
+        say(one_sentence(f"fuzz: {why}"))
     if json:
         print_json({"files": [each.document for each in done], "refused": refused})
     else:

@@ -22,6 +22,7 @@ from fuzzer.system.exit_codes import Exit
 from fuzzer.system.terminal import echo, next_line, print_json
 from fuzzer.toolchains.registry import finder
 from fuzzer.triage.size import Size
+from generators.graph import Invalid
 
 
 def minimize(
@@ -70,7 +71,10 @@ def minimize(
 def _beside(source: Path) -> Path:
     """A campaign of its own: no running campaign is disturbed, and every verb can read the result."""
     folder = source.resolve().parent
-    return (folder.parent if folder.name == "crashes" else folder) / "minimized"
+    beside = (folder.parent if folder.name == "crashes" else folder) / "minimized"
+    if beside.is_symlink():
+        raise Invalid(f"{beside}: it is a link, and nothing is written through one; name another folder with --out")
+    return beside
 
 
 def _saved(campaign: Path) -> set[Path]:

@@ -16,7 +16,7 @@ from fuzzer.findings.record import FindingRecord, read
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.report.closer_look import look_closer
 from fuzzer.report.scope_section import rows
-from fuzzer.system.terminal import echo, next_line, print_json, say
+from fuzzer.system.terminal import echo, next_line, one_sentence, print_json, say
 from fuzzer.toolchains.registry import finder
 from fuzzer.triage.scope.find import CPU_SECONDS
 from fuzzer.triage.scope.words import sentence
@@ -54,7 +54,7 @@ def scope(
                 known = read(folder)
                 done.append(known if known.doc.scope.cases and not again else look_closer(lab, folder, seconds))
             except Exception as error:
-                say(f"{folder.name}: {type(error).__name__}: {error}")
+                say(one_sentence(f"{folder.name}: {type(error).__name__}: {error}"))
                 errors.append(error)
                 continue
             if not json:

@@ -21,7 +21,7 @@ from fuzzer.findings import finding_file
 from fuzzer.findings import merge as merging
 from fuzzer.findings.merge import Merge
 from fuzzer.findings.related import causes
-from fuzzer.system.terminal import campaign_option, command, echo, next_line, print_json, say
+from fuzzer.system.terminal import campaign_option, command, echo, next_line, one_sentence, print_json, say
 from fuzzer.watching.finding_summary import found_line
 from fuzzer.watching.formatting import findings_of_causes, number_of, waiting_line
 from fuzzer.watching.on_disk import check, counted_in, findings_of, waiting_in
@@ -93,7 +93,7 @@ def triage(
     findings, unreadable = findings_of(campaign)
     docs = [doc for _, doc in findings]
     for error in unreadable:
-        say(f"left out: {error}")
+        say(one_sentence(f"left out: {error}"))
     if unsupported or known:
         state = counted_in(campaign)
         if json:

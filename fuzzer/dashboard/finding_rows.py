@@ -20,7 +20,7 @@ from fuzzer.triage.scope.statement import Answer, Variation
 from fuzzer.triage.scope.words import sentence
 from fuzzer.watching.ranking import Family, Ranked, apart
 from generators.graph import Invalid
-from generators.plain_file import read_plain
+from generators.plain_file import MOST_TEXT, read_plain
 from oracles.finding import Mismatch
 
 T = TypeVar("T")
@@ -241,7 +241,7 @@ def _raw_text(record: FindingRecord) -> str:
 def _text(path: Path) -> str:
     """The contents of a file of the finding; "" if it is missing."""
     try:
-        return read_plain(path).decode(errors="replace")
+        return read_plain(path, MOST_TEXT).decode(errors="replace")
     except FileNotFoundError:
         return ""
     except OSError as error:

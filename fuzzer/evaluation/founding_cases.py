@@ -21,7 +21,7 @@ from fuzzer.toolchains import registry
 from fuzzer.triage.reproduce import judged_by, judged_run
 from generators import case_file
 from generators.graph import Case, Invalid
-from generators.plain_file import read_plain
+from generators.plain_file import MOST_DOCUMENT, read_plain
 from oracles.finding import Component, Finding, Kind
 from oracles.judge import judge_all
 from oracles.lane import LaneSpec
@@ -112,8 +112,8 @@ def expectations(path: Path) -> tuple[Expected, ...]:
     if not path.exists():
         return ()
     try:
-        text = read_plain(path)
-        document = msgspec.json.decode(text, type=Document)
+        text = read_plain(path, MOST_DOCUMENT)
+        document, plain = msgspec.json.decode(text, type=Document), msgspec.json.decode(text)
     except OSError as error:
         raise Invalid(f"{path}: {error.strerror}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -123,7 +123,7 @@ def expectations(path: Path) -> tuple[Expected, ...]:
     if not document.expected:
         raise Invalid(f"{path}: nothing is expected")
     known = set(LaneSpec.__slots__)
-    for number, item in enumerate(msgspec.json.decode(text)["expected"]):
+    for number, item in enumerate(plain["expected"]):
         if unknown := sorted(set(item["lane"]) - known):  # msgspec accepts unknown fields of a dataclass
             raise Invalid(f"{path}: expected[{number}]: a lane has no field {unknown[0]!r}")
     if reason := next((reason for each in document.expected if (reason := invalid_reason(each.lane))), None):

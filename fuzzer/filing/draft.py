@@ -46,6 +46,15 @@ def read(folder: Path) -> Draft:
     return Draft(folder, stored.doc, stored.case, title, body, tuple(each.doc for each in family))
 
 
+def own_folder(draft: Draft) -> Path:
+    """The folder for drafts of the campaign. Raise `Invalid` where it is a link: the campaign may come from
+    elsewhere."""
+    folder = draft.campaign / "drafts"
+    if folder.is_symlink():
+        raise Invalid(f"{folder}: it is a link, and no draft is written through one; name another folder with --out")
+    return folder
+
+
 def write(draft: Draft, folder: Path) -> Path:
     """Write the draft to `folder`, in place of an earlier draft of the finding. Return its path."""
     try:

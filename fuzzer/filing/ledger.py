@@ -28,7 +28,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+import msgspec
+
+from fuzzer.campaign.database import is_plain, why_not_trusted
 from generators.graph import Invalid
+from generators.plain_file import NO_FILE
 
 FORMAT = 1
 BUSY_SECONDS = 30.0
@@ -143,6 +147,8 @@ class Ledger:
         """Open the database, or make it. Raise `Invalid` if this version cannot read it."""
         self.path = path
         self.clock = clock
+        if not is_plain(path):
+            raise Invalid(f"{path}: {NO_FILE}; name another with --ledger")
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             path.touch(mode=0o600)
@@ -152,11 +158,13 @@ class Ledger:
         try:
             with self.exclusive():  # a change of the journal's mode does not wait for SQLite's timeout
                 self._prepare()
-        except (sqlite3.Error, Invalid) as error:
+        except (sqlite3.Error, UnicodeDecodeError, Invalid) as error:
             self._rows.close()
             raise Invalid(f"{path}: {error}; name another with --ledger") from None
 
     def _prepare(self) -> None:
+        if reason := why_not_trusted(self._rows):
+            raise Invalid(f"{reason}; a ledger has tables only")
         self._rows.execute("PRAGMA journal_mode = WAL")
         self._rows.execute("PRAGMA synchronous = FULL")  # an intent must be on the disk before anything is sent
         with self._transaction():
@@ -240,15 +248,26 @@ class Ledger:
             self._rows.execute(f"UPDATE issues SET {what} WHERE place = ? AND fingerprint = ?", (*values, *key))
 
     def _issues(self, where: str, *values: object) -> list[LedgerEntry]:
-        rows = self._rows.execute(f"SELECT * FROM issues WHERE {where} ORDER BY intended, fingerprint", values)
-        return [_entry(row) for row in rows]
+        query = f"SELECT * FROM issues WHERE {where} ORDER BY intended, fingerprint"
+        try:
+            return [_entry(row) for row in self._selected(query, *values)]
+        except msgspec.DecodeError as error:
+            raise self._damaged(error) from None
+
+    def _selected(self, query: str, *values: object) -> list[Any]:
+        """The rows of a query. Raise `Invalid` where they cannot be read."""
+        try:
+            return self._rows.execute(query, values).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise self._damaged(error) from None
+
+    def _damaged(self, error: Exception) -> Invalid:
+        return Invalid(f"{self.path}: {error}; name another with --ledger")
 
     # Comments
 
     def comments(self, place: str, number: int) -> list[Comment]:
-        rows = self._rows.execute(
-            "SELECT * FROM comments WHERE place = ? AND number = ? ORDER BY intended", (place, number)
-        )
+        rows = self._selected("SELECT * FROM comments WHERE place = ? AND number = ? ORDER BY intended", place, number)
         return [Comment(*row) for row in rows]
 
     def intend_comment(self, comment: Comment) -> None:
@@ -274,8 +293,8 @@ class Ledger:
     # Pauses
 
     def pause(self, place: str) -> Pause | None:
-        row = self._rows.execute("SELECT why, since FROM pauses WHERE place = ?", (place,)).fetchone()
-        return Pause(*row) if row else None
+        rows = self._selected("SELECT why, since FROM pauses WHERE place = ?", place)
+        return Pause(*rows[0]) if rows else None
 
     def set_pause(self, place: str, why: str) -> None:
         with self._transaction():
@@ -288,6 +307,7 @@ def _row(entry: LedgerEntry) -> tuple[Any, ...]:
 
 
 def _entry(row: tuple[Any, ...]) -> LedgerEntry:
+    """Raise `msgspec.DecodeError` where a column has another type: SQLite lets every column hold every type."""
     values = dict(zip((field.name for field in fields(LedgerEntry)), row, strict=True))
-    labels = tuple(json.loads(values["labels"]))
-    return LedgerEntry(**{**values, "step": Step(values["step"]), "state": State(values["state"]), "labels": labels})
+    labels = msgspec.json.decode(values["labels"], type=tuple[str, ...])
+    return msgspec.convert({**values, "labels": labels}, LedgerEntry)

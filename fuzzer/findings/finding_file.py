@@ -19,7 +19,7 @@ from fuzzer.signature.blame import NO_BLAME, NO_RELEASES, Blame, Releases
 from fuzzer.triage.scope.statement import NO_SCOPE, Scope
 from generators import case_file
 from generators.graph import Case, Invalid
-from generators.plain_file import read_plain
+from generators.plain_file import LINK, MOST_DOCUMENT, read_plain
 from oracles.finding import Component, Evidence, Excess, Finding, Kind, Mismatch, SideEffect
 from oracles.lane import LaneSpec
 from oracles.memory_access import MemoryAccess
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 NAME = "finding.json"
+CRASHES = "crashes"
+"""The folder of a campaign with its findings."""
 
 
 class StoredEvidence(msgspec.Struct, forbid_unknown_fields=True):
@@ -227,7 +229,7 @@ def read_document(path: Path, type: builtins.type[D], format: int) -> D:
     """Read a document. Raise `Invalid` with one line if it is not valid; FileNotFoundError and NotADirectoryError if
     there is no such file."""
     try:
-        doc: D = msgspec.convert(with_float_numbers(msgspec.json.decode(read_plain(path))), type)
+        doc: D = msgspec.convert(with_float_numbers(msgspec.json.decode(read_plain(path, MOST_DOCUMENT))), type)
     except (FileNotFoundError, NotADirectoryError):
         raise
     except OSError as error:
@@ -242,6 +244,8 @@ def read_document(path: Path, type: builtins.type[D], format: int) -> D:
 def read(folder: Path) -> FindingDoc:
     """Read finding.json of a folder. Raise `Invalid` with one line if it is missing or not valid."""
     path = folder / NAME
+    if folder.parent.name == CRASHES and folder.parent.is_symlink():
+        raise Invalid(f"{folder.parent}: {LINK}")
     try:
         doc = read_document(path, FindingDoc, FORMAT)
     except (FileNotFoundError, NotADirectoryError):
@@ -272,7 +276,9 @@ def why_not_a_finding(folder: Path) -> str:
 
 def folders_in(parent: Path) -> list[Path]:
     """The folders of findings in a folder, sorted by name. A folder that is still being written has a name that begins
-    with a dot, and is left out."""
+    with a dot, and is left out. Raise `Invalid` where the folder is a link."""
+    if parent.is_symlink():
+        raise Invalid(f"{parent}: {LINK}")
     return sorted(path.parent for path in parent.glob(f"[!.]*/{NAME}"))
 
 

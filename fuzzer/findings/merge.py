@@ -19,7 +19,7 @@ from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.signature import Signature, final_signature, interchangeable_kinds, signature_of
 from fuzzer.system.files import write_atomically
 from generators.graph import Case, Invalid
-from generators.plain_file import read_plain
+from generators.plain_file import MOST_DOCUMENT, read_plain
 
 FORMAT = 1
 NAME = "merged.json"
@@ -126,7 +126,7 @@ def read(campaign: Path) -> dict[str, Merge]:
     path = campaign / NAME
     remedy = "delete it, and `fuzz triage --merge` writes it again"
     try:
-        document = msgspec.json.decode(read_plain(path), type=MergeFile)
+        document = msgspec.json.decode(read_plain(path, MOST_DOCUMENT), type=MergeFile)
     except FileNotFoundError:
         return {}
     except OSError as error:

@@ -17,7 +17,7 @@ from fuzzer.isolate.reports import ScriptRun
 from fuzzer.signature.blame import Blame
 from generators import case_file
 from generators.graph import Case, Invalid
-from generators.plain_file import read_plain
+from generators.plain_file import MOST_TENSORS, read_plain
 
 if TYPE_CHECKING:
     from fuzzer.triage.investigate import Confirmed
@@ -74,7 +74,7 @@ def read(folder: Path) -> tuple[NaturalDoc, Case] | None:
     except FileNotFoundError:
         return None
     try:
-        tensors = read_plain(folder / TENSORS)
+        tensors = read_plain(folder / TENSORS, MOST_TENSORS)
     except OSError as error:
         raise Invalid(f"{error.filename}: {error.strerror}") from None
     return doc, case_file.decode(msgspec.json.encode(doc.case), tensors, str(path))

@@ -15,7 +15,7 @@ from fuzzer.findings import finding_file, natural_file
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.triage.scope.words import with_names_of
 from generators.graph import Case, Invalid
-from generators.plain_file import read_plain
+from generators.plain_file import MOST_TEXT, read_plain
 from oracles.finding import Finding
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _natural(folder: Path, doc: FindingDoc, reduced: Case) -> FindingRecord | No
 def _text(path: Path) -> str:
     """Return the contents of a text file, or "" if there is no such file."""
     try:
-        return read_plain(path).decode()
+        return read_plain(path, MOST_TEXT).decode()
     except FileNotFoundError:
         return ""
     except OSError as error:

@@ -64,4 +64,12 @@ class ScriptRun:
             case None:
                 return f"was not run to its end: {self.why}"
             case code:
-                return f"ends with {signal.Signals(-code).name}" if code < 0 else f"ends with exit code {code}"
+                return f"ends with {_signal(-code)}" if code < 0 else f"ends with exit code {code}"
+
+
+def _signal(number: int) -> str:
+    """The name of a signal. The number may come from another machine."""
+    return signal.Signals(number).name if number in _SIGNALS else f"signal {number}"
+
+
+_SIGNALS = frozenset(map(int, signal.Signals))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -15,6 +16,10 @@ from generators.graph import Invalid
 MAX_MEMBERS = 200_000
 MAX_READ = 32 << 20
 """The most bytes of one read. zipfile reads the whole list of members at once, before the members can be counted."""
+MOST_TIMES = 64
+ALWAYS = 1 << 20
+"""A member may be `MOST_TIMES` as large as the archive, and has `ALWAYS` bytes always. torch.export.save does not
+compress."""
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError, ValueError)
 
 
@@ -57,7 +62,9 @@ class Archive:
         return self._zip.getinfo(name).file_size
 
     def read(self, name: str, most: int) -> bytes:
-        """Read a member. Raise `Invalid` where it has more than `most` bytes, whatever size the archive states."""
+        """Read a member. Raise `Invalid` where it has more than `most` bytes, whatever size the archive states, or is
+        compressed as no model is."""
+        most = min(most, max(ALWAYS, MOST_TIMES * os.fstat(self._file.fileno()).st_size))
         try:
             with self._zip.open(name) as member:
                 parts = list(_parts(member, most))

@@ -10,6 +10,7 @@ from pathlib import Path
 from fuzzer.system.files import write_folder
 from generators import case_file
 from generators.graph import Case, Invalid
+from generators.plain_file import LINK
 
 FOLDER = "corpus"
 EXPECTED = "expect.json"
@@ -24,15 +25,23 @@ def cases(campaign: Path) -> dict[str, Case]:
 def names(campaign: Path) -> list[str]:
     """The names of the cases, sorted; empty where the campaign has no corpus. Cases with expected results are left out:
     they belong to the project itself, and `fuzz corpus` runs them."""
+    _check(campaign)
     found = (path.parent for path in (campaign / FOLDER).glob(f"*/{case_file.JSON_NAME}"))
     return sorted(
         folder.name for folder in found if not folder.name.startswith(".") and not (folder / EXPECTED).exists()
     )
 
 
+def _check(campaign: Path) -> None:
+    """Raise `Invalid` where the corpus is a link: the campaign may come from elsewhere."""
+    if (campaign / FOLDER).is_symlink():
+        raise Invalid(f"{campaign / FOLDER}: {LINK}")
+
+
 def add(campaign: Path, name: str, case: Case) -> bool:
     """Write a case into a new folder, completely or not at all. Return False where the name exists already; that case
     stays as it is. Raise `Invalid` where the folder cannot be written."""
+    _check(campaign)
     folder = campaign / FOLDER / name
     if folder.exists():
         return False

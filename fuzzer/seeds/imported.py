@@ -56,11 +56,16 @@ class Imported:
 
 
 def files_of(model: Path) -> list[Path]:
-    """The files to import: the model itself, or all files below it that can be read. Raise `Invalid` where a folder has
-    none."""
+    """The files to import: the model itself, or all files below it that can be read. A link that leads out of the
+    folder is left out, because the folder may come from elsewhere. Raise `Invalid` where a folder has none."""
     if not model.is_dir():
         return [model]
-    found = sorted(path for path in model.rglob("*") if path.suffix in READERS and path.is_file())
+    inside = model.resolve()
+    found = sorted(
+        path
+        for path in model.rglob("*")
+        if path.suffix in READERS and path.is_file() and path.resolve().is_relative_to(inside)
+    )
     if not found:
         raise Invalid(f"{model}: it contains no {' or '.join(READERS)}")
     return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from fuzzer.cases.onnx_model import ELEMENTS, Node, Tensor
+from fuzzer.cases.onnx_model import Node, Tensor, require_array
 from generators.graph import Invalid
 
 MAX_BYTES = 256 << 20
@@ -50,10 +50,6 @@ def decode(text: bytes, where: str) -> OnnxGraph:
         raise Invalid(f"{where}: {refusal.refused}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Invalid(f"{where}: its description cannot be read: {error}") from None
-    for name, tensor in found.constants.items():
-        count = 1
-        for size in tensor.shape:
-            count *= max(size, 0)
-        if ELEMENTS[tensor.element].itemsize * count != len(tensor.data):
-            raise Invalid(f"{where}: {name} has {len(tensor.data)} bytes for {tensor.element}{list(tensor.shape)}")
+    for tensor in found.constants.values():
+        require_array(tensor, where)
     return found

@@ -15,7 +15,7 @@ import numpy as np
 
 from fuzzer.seeds import pt2
 from fuzzer.seeds.bounded_child import answer_of, limit_child
-from fuzzer.seeds.program import Program
+from fuzzer.seeds.program import Program, require_sizes
 from generators.graph import DType, Invalid
 
 MODULE = "fuzzer.seeds.pt2_file"
@@ -51,9 +51,12 @@ def encode(answer: _Answer) -> bytes:
 
 def decode(data: bytes, path: Path) -> _Answer:
     try:
-        return msgspec.msgpack.decode(data, type=_Answer, dec_hook=_array)
-    except (msgspec.DecodeError, ValueError) as error:
+        answer = msgspec.msgpack.decode(data, type=_Answer, dec_hook=_array)
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise Invalid(f"{path}: the answer of its reader cannot be read: {error}") from None
+    for name, type in answer.program.types.items() if answer.program else ():
+        require_sizes(name, type.sizes, str(path))
+    return answer
 
 
 def _plain(array: Any) -> object:

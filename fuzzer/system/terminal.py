@@ -46,6 +46,21 @@ def printable(text: str) -> str:
     return text.translate(_ESCAPED).encode(errors="backslashreplace").decode()
 
 
+MOST_CHARACTERS = 299
+"""The longest sentence about an error. It may quote names from a file that somebody else has written."""
+
+
+def one_sentence(text: str) -> str:
+    """An error in one printable line of at most `MOST_CHARACTERS`. The middle of a longer one is left out, because it
+    begins with the file and ends with what to do."""
+    line = printable(" ".join(text.split()))
+    half = (MOST_CHARACTERS - len(_LEFT_OUT)) // 2
+    return line if len(line) <= MOST_CHARACTERS else f"{line[:half]}{_LEFT_OUT}{line[-half:]}"
+
+
+_LEFT_OUT = " [...] "
+
+
 def echo(*texts: object, sep: str = " ", end: str = "\n", flush: bool = False) -> None:
     """Print texts as the terminal may show them."""
     print(*(printable(str(text)) for text in texts), sep=sep, end=end, flush=flush)

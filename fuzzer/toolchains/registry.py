@@ -22,6 +22,7 @@ from fuzzer.system.files import write_atomically
 from fuzzer.toolchains.preload import read as read_preload
 from fuzzer.toolchains.toolchain import HOST, HOST_NAME, GraphLanguage, Toolchain
 from generators.graph import Invalid
+from generators.plain_file import MOST_DOCUMENT, read_plain
 
 FORMAT = 1
 NAME = "toolchain.json"
@@ -63,12 +64,12 @@ def read(name: str) -> ToolchainRecord:
     """The record of a toolchain. Raise `Invalid` where there is none of this name, or where it cannot be read."""
     path = root() / _checked(name) / NAME
     try:
-        record = msgspec.json.decode(path.read_bytes(), type=ToolchainRecord)
+        record = msgspec.json.decode(read_plain(path, MOST_DOCUMENT), type=ToolchainRecord)
     except FileNotFoundError:
         raise Invalid(f"there is no toolchain {name!r}; `fuzz toolchain list` lists them") from None
     except OSError as error:
         raise Invalid(f"{path}: {error.strerror}") from None
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Invalid(f"{path}: {error}; `fuzz toolchain remove {name}` removes it") from None
     if record.format != FORMAT or record.name != name:
         raise Invalid(f"{path}: no record of {name!r} in format {FORMAT}; `fuzz toolchain remove {name}` removes it")

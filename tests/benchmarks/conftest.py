@@ -5,4 +5,5 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))  # last: its names are short
+for folder in ("benchmarks", "benchmarks/watched"):
+    sys.path.append(str(Path(__file__).parents[2] / folder))  # last: their names are short

@@ -40,16 +40,26 @@ class NodeInTranslation:
         return place < len(self._node.inputs) and bool(self._node.inputs[place])
 
     def ref(self, place: int) -> Ref:
-        return Ref(self._node.inputs[place])
+        return Ref(self._input(place))
 
     def refs(self) -> tuple[Ref, ...]:
         return tuple(map(Ref, self._node.inputs))
 
     def type(self, place: int) -> TensorType:
-        return self._type(self._node.inputs[place])
+        return self._type(self._input(place))
 
     def out(self, place: int = 0) -> TensorType:
-        return self._type(self.outputs[place])
+        return self._type(self._output(place))
+
+    def _input(self, place: int) -> str:
+        if place >= len(self._node.inputs):
+            raise Untranslatable(f"input {place} is missing")
+        return self._node.inputs[place]
+
+    def _output(self, place: int = 0) -> str:
+        if place >= len(self.outputs):
+            raise Untranslatable(f"output {place} is missing")
+        return self.outputs[place]
 
     def _type(self, name: str) -> TensorType:
         if name not in self._translation.types:
@@ -58,7 +68,7 @@ class NodeInTranslation:
 
     def array(self, place: int) -> Array:
         """The values of an input that is a constant of the model."""
-        name = self._node.inputs[place]
+        name = self._input(place)
         if name not in self._translation.constants:
             raise Untranslatable(f"input {place} is computed")
         return self._translation.constants[name]
@@ -116,13 +126,13 @@ class NodeInTranslation:
 
     def intermediate(self, function: str, args: Mapping[str, Arg]) -> Ref:
         """Add a call whose result only other calls of this node read."""
-        name = f"{self.outputs[0]}:{len(self.calls)}"
+        name = f"{self._output()}:{len(self.calls)}"
         self.call(function, args, (name,))
         return Ref(name)
 
     def weight(self, suffix: str, type: TensorType) -> Ref:
         """Add a parameter that replaces one which ONNX lays out differently."""
-        return self._translation.weight(f"{self.outputs[0]}:{suffix}", type)
+        return self._translation.weight(f"{self._output()}:{suffix}", type)
 
 
 Rule = Callable[[NodeInTranslation], None]

@@ -18,7 +18,7 @@ import msgspec
 import pytest
 
 from fuzzer.campaign import database, index, state
-from fuzzer.campaign.database import Empty, of_the_machine
+from fuzzer.campaign.database import MOST_VALUE, Empty, of_the_machine
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.lock import Busy
 from fuzzer.campaign.rows import IndexRow, index_row
@@ -418,3 +418,65 @@ def test_an_index_of_any_older_version_is_brought_up(tmp_path: Path, version: in
     with Index(tmp_path, writes=False) as read:
         assert read.rows(tuple, "PRAGMA user_version") == [(len(MIGRATIONS),)]
         assert read.rows(tuple, "SELECT name, how, stage FROM outcomes JOIN lanes ON lanes.id = lane") == held
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE lanes SET name = CAST(x'ff' AS TEXT)",
+        "INSERT INTO counts VALUES ('known', CAST(x'fe' AS TEXT), 1, 1)",
+        f"UPDATE outcomes SET how = hex(zeroblob({MOST_VALUE}))",
+    ],
+)
+def test_a_text_that_no_campaign_writes_is_damage(tmp_path: Path, change: str) -> None:
+    with Index(tmp_path) as written:
+        written.write(State(7, campaign="me", found={"0a": 1}), [index_row(0, 0.5, {TORCH: Ran(())})])
+    with closing(sqlite3.connect(tmp_path / index.NAME)) as db, db:
+        db.execute(change)
+    with Index(tmp_path, writes=False) as read, pytest.raises(Invalid, match="status --repair"):
+        read.rows(tuple, "SELECT * FROM lanes, counts, outcomes")
+
+
+def test_a_schema_that_is_no_text_is_damage(tmp_path: Path) -> None:
+    with Index(tmp_path) as written:
+        written.write(State(7, campaign="me"))
+    path = tmp_path / index.NAME
+    path.write_bytes(path.read_bytes().replace(b"tableorigins", b"tab\xffeorigins"))
+    with pytest.raises(Invalid, match="status --repair"):
+        Index(tmp_path, writes=False)
+
+
+NO_MEMORY = Path(__file__).parents[2] / "decoder_corpus" / "index" / "68126b62ff4779da"
+"""An index whose changed bytes SQLite answers with SQLITE_NOMEM."""
+
+
+def test_a_file_for_which_sqlite_has_no_memory_is_damage(tmp_path: Path) -> None:
+    (tmp_path / index.NAME).write_bytes(NO_MEMORY.read_bytes()[1:])
+    with pytest.raises(Invalid, match="SQLite has no memory for what it says; `fuzz status --repair"):
+        Index(tmp_path, writes=False)
+    kept = repair(tmp_path)
+    assert kept is not None
+    assert kept.name == "index.sqlite.damaged-1"
+
+
+@pytest.mark.parametrize(
+    "change", ["UPDATE progress SET seconds = 'x'", "UPDATE origins SET tally = 7, campaign = 'theirs'"]
+)
+def test_an_index_with_other_types_is_damage_also_where_it_is_written(tmp_path: Path, change: str) -> None:
+    for name in ("mine", "theirs"):
+        (tmp_path / name).mkdir()
+        with Index(tmp_path / name) as written:
+            written.write(State(7, campaign=name))
+    with closing(sqlite3.connect(tmp_path / "mine" / index.NAME)) as db, db:
+        db.execute(change)
+
+    def change_it(mine: Index, theirs: Index) -> None:
+        mine.write(State(7, campaign="mine"))
+        mine.adopt(theirs)
+
+    with (
+        Index(tmp_path / "mine") as mine,
+        Index(tmp_path / "theirs", writes=False) as theirs,
+        pytest.raises(Invalid, match="status --repair"),
+    ):
+        change_it(mine, theirs)

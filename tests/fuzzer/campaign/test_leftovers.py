@@ -73,3 +73,17 @@ def test_processes_of_a_killed_run_end(tmp_path: Path) -> None:
     stray = int(done.stdout)
     removed(tmp_path)
     assert ends(stray)
+
+
+def test_nothing_is_deleted_behind_a_link(tmp_path: Path) -> None:
+    (tmp_path / "outside" / ".tmp-of-the-user").mkdir(parents=True)
+    (tmp_path / "crashes").mkdir()
+    (tmp_path / "crashes" / "x").symlink_to(tmp_path / "outside")
+    removed(tmp_path)
+    assert (tmp_path / "outside" / ".tmp-of-the-user").is_dir()
+
+
+def test_a_pipe_in_the_place_of_the_scratch_folder_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / SCRATCH)
+    removed(tmp_path)
+    assert list(tmp_path.iterdir()) == []

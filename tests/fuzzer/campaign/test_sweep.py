@@ -390,3 +390,13 @@ def test_a_sweep_stops_goes_on_and_writes_its_table(tmp_path: Path) -> None:
     assert [row["operator"] for row in table["rows"]] == ["abs", "fft.fft"]
     assert table["rows"][1]["samples"] == 0
     assert "abs" in (tmp_path / "s/sweep.html").read_text()
+
+
+@pytest.mark.parametrize("name", ["asked.json", "samples.jsonl"])
+@pytest.mark.parametrize("contents", [b'{"\xff": 1}', b'{"x": ' + b"[" * 5000])
+def test_samples_that_are_no_documents_are_refused(tmp_path: Path, name: str, contents: bytes) -> None:
+    (tmp_path / "asked.json").write_bytes(b'{"ops": "abs", "samples": 1}')
+    (tmp_path / "samples.jsonl").write_bytes(b'{"key": "abs/float32/0", "why": ""}')
+    (tmp_path / name).write_bytes(contents)
+    with pytest.raises(Invalid, match="choose another folder"):
+        gather(tmp_path, None, None)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import stat
 import threading
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -122,3 +124,31 @@ def test_what_is_no_database(tmp_path: Path) -> None:
         Ledger(path)
     with pytest.raises(Invalid):
         Ledger(path / "below")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("UPDATE issues SET title = CAST(x'ff' AS TEXT)", "Could not decode to UTF-8"),
+        ("UPDATE issues SET labels = '[\"a'", "truncated"),
+        ("UPDATE issues SET labels = '7'", "Expected `array`"),
+        ("UPDATE issues SET state = 'x'", "Invalid enum value 'x'"),
+        ("UPDATE issues SET url = x'00'", "Expected `str`"),
+        ("DROP TABLE issues", "no such table"),
+        ("CREATE VIEW v AS SELECT 1", "it has a view, 'v'; a ledger has tables only"),
+    ],
+)
+def test_a_damaged_ledger_is_refused_with_advice(path: Path, change: str, message: str) -> None:
+    with Ledger(path) as ledger:
+        ledger.intend(ENTRY)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute(change)
+    with pytest.raises(Invalid, match=f"{path}: .*{message}.*; name another with --ledger"), Ledger(path) as ledger:
+        ledger.entries(step=Step.INTENDED)
+
+
+def test_a_pipe_in_place_of_the_ledger_is_not_waited_for(path: Path) -> None:
+    path.parent.mkdir()
+    os.mkfifo(path)
+    with pytest.raises(Invalid, match="it is not a regular file; name another with --ledger"):
+        Ledger(path)

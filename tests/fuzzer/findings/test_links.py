@@ -6,12 +6,15 @@ import os
 from pathlib import Path
 
 import pytest
+from fakes import CASE
 
 from fuzzer.campaign.merge import merge
 from fuzzer.campaign.store import Store
+from fuzzer.cli import main
 from fuzzer.cluster.collection import Collector
 from fuzzer.dashboard.data import gather
 from fuzzer.findings import record
+from fuzzer.seeds import corpus
 from generators import case_file
 from generators.graph import Invalid
 from generators.plain_file import LINK, NO_FILE, plain_files, read_plain
@@ -101,3 +104,64 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError, match=NO_FILE):
         read_plain(tmp_path / "pipe")
+
+
+@pytest.mark.parametrize("name", ["crashes", "corpus", "waiting", "parked", "errors", "elsewhere", ".difftvm-scratch"])
+def test_no_campaign_is_opened_whose_folder_is_a_link(tmp_path: Path, name: str) -> None:
+    outside = tmp_path / "outside"
+    (outside / ".tmp-of-the-user").mkdir(parents=True)
+    (tmp_path / "campaign").mkdir()
+    (tmp_path / "campaign" / name).symlink_to(outside)
+    with pytest.raises(Invalid, match=f"campaign/{name}: {LINK}"):
+        Store(tmp_path / "campaign", 1)
+    assert [path.name for path in outside.iterdir()] == [".tmp-of-the-user"]
+
+
+def test_findings_behind_a_folder_that_is_a_link_are_not_listed(saved: Path, tmp_path: Path) -> None:
+    saved.parent.rename(tmp_path / "elsewhere-of-the-user")
+    (tmp_path / "crashes").symlink_to(tmp_path / "elsewhere-of-the-user")
+    with pytest.raises(Invalid, match=f"crashes: {LINK}"):
+        gather(tmp_path)
+
+
+def test_a_corpus_that_is_a_link_is_neither_read_nor_written(tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "corpus").symlink_to(tmp_path / "outside")
+    with pytest.raises(Invalid, match=f"corpus: {LINK}"):
+        corpus.names(tmp_path)
+    with pytest.raises(Invalid, match=f"corpus: {LINK}"):
+        corpus.add(tmp_path, "a", CASE)
+    assert list((tmp_path / "outside").iterdir()) == []
+
+
+@pytest.mark.parametrize("verb", ["file", "minimize"])
+def test_nothing_is_written_beside_a_finding_through_a_link(
+    saved: Path, tmp_path: Path, verb: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "outside").mkdir()
+    for name in ("drafts", "minimized"):
+        (tmp_path / name).symlink_to(tmp_path / "outside")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr("sys.argv", ["fuzz", verb, str(saved)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 64
+    assert "it is a link" in capsys.readouterr().err
+    assert list((tmp_path / "outside").iterdir()) == []
+
+
+def test_a_finding_behind_a_folder_of_a_campaign_that_is_a_link_is_not_read(saved: Path, tmp_path: Path) -> None:
+    saved.parent.rename(tmp_path / "elsewhere-of-the-user")
+    (tmp_path / "crashes").symlink_to(tmp_path / "elsewhere-of-the-user")
+    with pytest.raises(Invalid, match=f"crashes: {LINK}"):
+        record.read(saved)
+
+
+def test_a_merge_copies_no_case_from_behind_a_corpus_that_is_a_link(tmp_path: Path) -> None:
+    with Store(tmp_path / "theirs", 1) as store:
+        store.save_state()
+    corpus.add(tmp_path, "private", CASE)
+    (tmp_path / "theirs" / "corpus").symlink_to(tmp_path / "corpus")
+    with pytest.raises(Invalid, match=f"corpus: {LINK}"):
+        merge([tmp_path / "theirs"], tmp_path / "into")
+    assert not (tmp_path / "into").exists()

@@ -89,3 +89,8 @@ def test_a_process_of_the_script_that_takes_too_much_memory_dies_as_it_did_in_it
 def test_its_cpu_seconds_are_counted(tmp_path: Path) -> None:
     source = "import time\nwhile time.process_time() < 0.3: pass"
     assert script.run(source, HOST, Bounds(), tmp_path).cpu_seconds >= 0.3
+
+
+def test_a_signal_that_this_machine_lacks_has_its_number() -> None:
+    assert ScriptRun(-11).description == "ends with SIGSEGV"
+    assert ScriptRun(-999).description == "ends with signal 999"

@@ -16,7 +16,7 @@ from fuzzer.isolate.validity import CaseCheck, CaseVerdict, Validity
 from fuzzer.lanes import TVM_LANES
 from fuzzer.seeds import corpus, pt2
 from fuzzer.seeds import extract as extracting
-from fuzzer.seeds.imported import run
+from fuzzer.seeds.imported import files_of, run
 from generators import case_file
 from generators.check import check
 from generators.graph import Case, Invalid
@@ -138,3 +138,14 @@ def test_a_campaign_runs_its_corpus_first_and_mutates_it_later(tmp_path: Path) -
     alone = random_cases(Settings(tmp_path, 1, LaneMix(TVM_LANES[:1]), ops=(TABLE["relu"],)), 1)
     origins = [case.origin for index in range(3) if (case := alone(index))]
     assert origins == ["seed 1 test 0", "seed 1 test 1", "seed 1 test 2"]
+
+
+def test_a_link_out_of_a_folder_of_models_is_not_followed(tmp_path: Path) -> None:
+    outside, zoo = tmp_path / "private.onnx", tmp_path / "zoo"
+    outside.write_bytes(b"x")
+    zoo.mkdir()
+    (zoo / "a.onnx").write_bytes(b"x")
+    (zoo / "b.onnx").symlink_to(zoo / "a.onnx")
+    (zoo / "c.onnx").symlink_to(outside)
+    assert files_of(zoo) == [zoo / "a.onnx", zoo / "b.onnx"]
+    assert files_of(zoo / "c.onnx") == [zoo / "c.onnx"]  # the user has named it

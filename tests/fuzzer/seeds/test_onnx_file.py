@@ -12,6 +12,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from fuzzer.cases.onnx_model import Node
 from fuzzer.children.onnx_reader import answer
 from fuzzer.seeds import onnx_file, onnx_graph
 from fuzzer.seeds import program as programs
@@ -276,3 +277,23 @@ def test_a_child_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(onnx_file, "SECONDS", 0.01)
     with pytest.raises(Invalid, match="not read within"):
         onnx_file.read(path)
+
+
+def test_a_node_without_its_inputs_or_outputs_is_a_cut() -> None:
+    for bare in (Node("Reshape", ("x",), ()), Node("Gemm", (), ("y",))):
+        graph = onnx_graph.OnnxGraph(18, ("x",), (bare,), {"x": ("FLOAT", (2,))}, {}, ())
+        (step,) = onnx_file.program(graph, Path("m.onnx")).steps
+        assert "is missing" in step.why_not
+
+
+def test_what_the_readers_library_refuses_is_one_line(tmp_path: Path) -> None:
+    path = save(tmp_path / "m.onnx", [node("f", ["x", "x"], ["y"], domain="own")], {"x": "float32[2]"}, "y")
+    model = onnx.load(path)
+    body = [node("Neg", ["i"], ["o"])]
+    model.functions.append(helper.make_function("own", "f", ["i"], ["o"], body, [helper.make_opsetid("", 18)]))
+    model.opset_import.append(helper.make_opsetid("own", 1))
+    assert "actual parameters" in refused(path, model.SerializeToString())
+    odd = save(path, [node("Relu", ["x"], ["y"])], {"x": "float32[2]"}, "y")
+    model = onnx.load(odd)
+    model.graph.input[0].type.tensor_type.elem_type = 49
+    assert "element type 49, which there is not" in refused(path, model.SerializeToString())

@@ -18,9 +18,9 @@ from archives import document, meta, node, write
 from fuzzer.seeds import archive as archives_read
 from fuzzer.seeds import program as programs
 from fuzzer.seeds import pt2, pt2_file
-from fuzzer.seeds.program import Call, Ref
+from fuzzer.seeds.program import Call, Program, Ref
 from fuzzer.seeds.resolve import resolve
-from generators.graph import Invalid, Role, TensorType
+from generators.graph import DType, Invalid, Role, TensorType
 
 pytestmark = pytest.mark.slow
 
@@ -304,7 +304,21 @@ def test_a_child_reads_the_same(tmp_path: Path) -> None:
 def test_what_takes_more_memory_than_the_child_has_ends_with_one_line(tmp_path: Path) -> None:
     """12 MB of JSON, 12 kB of a file, are 800 MB of structures."""
     path = write(tmp_path / "m.pt2", b'{"graph_module":{"graph":{"inputs":[' + b"{}," * 4_000_000 + b"{}]}}}")
-    child = "from fuzzer.seeds import pt2_file; pt2_file.MEMORY_BYTES = 5 << 27; pt2_file.main()"
+    child = "from fuzzer.seeds import archive, pt2_file; archive.MOST_TIMES = 10**6"  # it is compressed here
+    child += "; pt2_file.MEMORY_BYTES = 5 << 27; pt2_file.main()"
     command = [sys.executable, "-c", child, str(path), str(os.getpid())]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})
     assert pt2_file.decode(done.stdout, path).refused.startswith(f"{path}: reading it takes more than")
+
+
+def test_what_is_compressed_as_no_model_is_refuses_to_become_large(tmp_path: Path) -> None:
+    bomb = b'{"graph_module": {"graph": {"inputs": [' + b"{}," * 2_000_000 + b"{}]}}}"
+    path = write(tmp_path / "m.pt2", bomb)
+    with pytest.raises(Invalid, match=r"model\.json is larger than 1 MiB"):
+        pt2.read(path)
+
+
+def test_an_answer_with_impossible_sizes_is_refused() -> None:
+    program = Program("m", (), {"x": TensorType(DType.FLOAT32, (-4,))})
+    with pytest.raises(Invalid, match="x has the sizes"):
+        pt2_file.decode(pt2_file.encode(pt2_file._Answer(program)), Path("m.pt2"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzzer.system.terminal import echo, print_json, printable, say
+from fuzzer.system.terminal import echo, one_sentence, print_json, printable, say
 
 COMMANDS = Path(__file__).parents[3] / "fuzzer" / "commands"
 HOSTILE = "\x1b]52;c;eA==\x07\x1b[2J\x9b31m\u202egnp.exe\ud800\r"
@@ -37,3 +37,13 @@ def test_no_command_prints_in_another_way() -> None:
         if re.search(r"(?<![.\w])print\(|sys\.std(out|err)\.write", line) and "def print(" not in line
     ]
     assert found == []
+
+
+def test_an_error_is_one_sentence_whatever_it_quotes() -> None:
+    assert one_sentence("/a/b: no such folder") == "/a/b: no such folder"
+    assert one_sentence("a\n  b\x1b") == "a b\\x1b"
+    long = one_sentence("/a/b: field `" + "\x1b" * 5000 + "`; delete it")
+    assert len(long) <= 299
+    assert long.startswith("/a/b: field `\\x1b")
+    assert long.endswith("`; delete it")
+    assert " [...] " in long

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from fuzzer.campaign import filing_progress
 from fuzzer.campaign.index import NAME
 from fuzzer.campaign.store import Store
 from fuzzer.watching.on_disk import opened
@@ -30,3 +31,10 @@ def test_where_there_is_no_index_the_next_step_is_named(tmp_path: Path) -> None:
     assert why(folder) == f"this campaign has no index; `fuzz status --repair --campaign {folder}` makes one"
     (tmp_path / "file").touch()
     assert why(tmp_path / "file") == "no campaign, but a file"
+
+
+@pytest.mark.parametrize("contents", [b"\xff", b'{"trouble": "\xff"}', b"[" * 5000, b'{"x": ' + b"[" * 5000])
+def test_progress_of_filing_that_is_no_document_is_refused(tmp_path: Path, contents: bytes) -> None:
+    (tmp_path / filing_progress.NAME).write_bytes(contents)
+    with pytest.raises(Invalid, match=r"filing\.json: .*; remove it"):
+        filing_progress.read(tmp_path)

@@ -1,0 +1,82 @@
+"""The decoders under their fuzzer, in short: each input that stays, and changes of it with a fixed seed."""
+
+from __future__ import annotations
+
+from itertools import cycle, islice
+from random import Random
+
+import fuzz_decoders
+import pytest
+from decoder_targets import CORPUS, TARGETS, Document, Target
+from mutations import Form, mutated
+
+from generators.graph import Invalid
+
+CHANGES = {"findings": 1200, "protocol": 1200, "import": 500, "index": 150}
+
+
+def inputs(name: str) -> list[bytes]:
+    return [path.read_bytes() for path in sorted((CORPUS / name).iterdir())]
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_decoder_returns_a_value_or_its_own_error(name: str) -> None:
+    target, kept = TARGETS[name], inputs(name)
+    assert len(kept) >= 7
+    assert {data[0] % len(target.names) for data in kept} == set(range(len(target.names)))
+    assert [fault.text for data in kept if (fault := target.fault(data))] == []
+    changed = (target.mutated(data, seed) for seed, data in enumerate(islice(cycle(kept), CHANGES[name])))
+    assert [fault.text for data in changed if (fault := target.fault(data))] == []
+
+
+def test_the_corpus_is_small() -> None:
+    assert sum(path.stat().st_size for path in CORPUS.rglob("*") if path.is_file()) < 300_000
+
+
+@pytest.mark.parametrize("error", [RecursionError, MemoryError, KeyError, OSError(5000, "no such error")])
+def test_another_error_is_a_fault(error: Exception) -> None:
+    def read(data: bytes) -> None:
+        raise error
+
+    fault = Target("t", {"a": Document(Form.BYTES, read)}).fault(b"\0")
+    assert fault is not None
+    assert fault.key.startswith("a: ")
+
+
+def test_a_legal_end_is_no_fault() -> None:
+    def refuse(data: bytes) -> None:
+        raise Invalid("no")
+
+    assert Target("t", {"a": Document(Form.BYTES, refuse), "b": Document(Form.BYTES, len)}).fault(b"\0x") is None
+
+
+def test_a_slow_decoder_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("decoder_targets.MOST_SECONDS", -1.0)
+    fault = Target("t", {"a": Document(Form.BYTES, len)}).fault(b"\0x")
+    assert fault is not None
+    assert fault.key == "a: slow"
+
+
+@pytest.mark.parametrize("form", Form)
+def test_changes_are_equal_for_equal_seeds(form: Form) -> None:
+    data = next(data for target in TARGETS.values() for data in contents_of(target, form))
+    once, again, other = ([mutated(data, form, Random(seed + n)) for n in range(20)] for seed in (1, 1, 100))
+    assert once == again
+    assert once != other
+
+
+def contents_of(target: Target, form: Form) -> list[bytes]:
+    places = [place for place, each in enumerate(target.documents) if each.form is form]
+    found = [data[1:] for data in inputs(target.name) if data[0] % len(target.documents) in places]
+    return found or [b'{"a": 1}\n{"b": 2}\n'] if form is Form.LINES else found
+
+
+def test_inputs_that_reach_nothing_new_are_left_out() -> None:
+    target = TARGETS["findings"]
+    kept = [data for data in inputs("findings") if data[0] % len(target.names) == target.names.index("attempts")]
+    ordered = sorted(kept, key=lambda data: (len(data), data))
+    chosen = fuzz_decoders._covering(target, [*ordered, *ordered], 10_000)
+    assert chosen
+    assert len(set(chosen)) == len(chosen)
+    assert set(chosen) <= set(kept)
+    assert fuzz_decoders._covering(target, ordered, len(ordered[0])) == ordered[:1]
