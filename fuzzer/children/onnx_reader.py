@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import resource
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -20,6 +20,7 @@ from onnx import TensorProto, helper, inliner, shape_inference
 from fuzzer.cases.onnx_model import ELEMENTS, Node, Tensor
 from fuzzer.lanes.onnx.description import NoDescription, _node, _tensor
 from fuzzer.seeds.onnx_graph import OPAQUE, OnnxGraph, Refusal
+from fuzzer.seeds.program import MAX_NODES
 from fuzzer.system.processes import die_with_parent
 
 MEMORY_BYTES = 8 << 30
@@ -27,6 +28,8 @@ CPU_SECONDS = 120
 MAX_FILE = 2 << 30
 MAX_CONSTANT = 1 << 16
 """The largest tensor, in bytes, whose numbers are part of the description."""
+MOST_FUNCTIONS = 400
+"""They may call each other so deep."""
 OPEN_SIZE = 2
 """The number that replaces a size that the file leaves open, which is mostly the batch."""
 
@@ -48,6 +51,7 @@ def described(path: Path) -> OnnxGraph:
         raise _Refused("has no nodes, or is no ONNX file")
     _check_external(model, path.parent)
     if model.functions:
+        _check_functions(model)
         model = inliner.inline_local_functions(model)
     graph = model.graph
     constants = {item.name: item for item in graph.initializer}
@@ -70,6 +74,32 @@ def described(path: Path) -> OnnxGraph:
         small,
         tuple(constants),
     )
+
+
+def _check_functions(model: Any) -> None:
+    """Refuse a file that has more than `MAX_NODES` nodes when its functions are inlined: functions that call each other
+    twice double with each of them."""
+    functions = {(each.domain, each.name): each for each in model.functions}
+    sizes: dict[tuple[str, str], int] = {}
+
+    def inlined(nodes: Iterable[Any], callers: tuple[tuple[str, str], ...]) -> int:
+        count = 0
+        for node in nodes:
+            key = (node.domain, node.op_type)
+            if key in callers:
+                raise _Refused(f"its function {node.op_type!r} calls itself")
+            if key in functions and key not in sizes:
+                sizes[key] = inlined(functions[key].node, (*callers, key))
+            count += sizes.get(key, 1)
+            for attribute in node.attribute:
+                count += sum(inlined(body.node, callers) for body in (attribute.g, *attribute.graphs))
+        if count > MAX_NODES:
+            raise _Refused(f"has more than {MAX_NODES} nodes when its functions are inlined")
+        return count
+
+    if len(functions) > MOST_FUNCTIONS:
+        raise _Refused(f"has {len(functions)} functions, more than {MOST_FUNCTIONS}")
+    inlined(model.graph.node, ())
 
 
 def _check_external(model: Any, folder: Path) -> None:

@@ -70,7 +70,7 @@ def natural_record(found: Confirmed, doc: FindingDoc) -> FindingRecord:
 def read(folder: Path) -> FindingRecord:
     """Read the folder of a finding. Raise `Invalid` if it is not valid, or if its case was changed."""
     doc, case = finding_file.read_with_case(folder)
-    before, after, onnx = _text(folder / BEFORE), _text(folder / AFTER), _onnx(folder / ONNX)
+    before, after, onnx = _text(folder / BEFORE), _text(folder / AFTER), _onnx(folder / ONNX, case)
     return FindingRecord(doc, case, before, after, onnx, _natural(folder, doc, case))
 
 
@@ -88,7 +88,7 @@ def _natural(folder: Path, doc: FindingDoc, reduced: Case) -> FindingRecord | No
     if found is None:
         return None
     natural, case = found
-    onnx = decode_onnx(msgspec.json.encode(natural.onnx), str(folder)) if natural.onnx else None
+    onnx = _decoded(msgspec.json.encode(natural.onnx), folder / natural_file.NAME, case) if natural.onnx else None
     shown = natural_file.with_natural(doc, natural)
     shown = msgspec.structs.replace(shown, scope=with_names_of(doc.scope, reduced.graph, case.graph))
     return FindingRecord(shown, case, natural.blame.before, natural.blame.after, onnx)
@@ -106,6 +106,14 @@ def _text(path: Path) -> str:
         raise Invalid(f"{path}: {error}") from None
 
 
-def _onnx(path: Path) -> OnnxModel | None:
+def _onnx(path: Path, case: Case) -> OnnxModel | None:
     text = _text(path)
-    return decode_onnx(text.encode(), str(path)) if text else None
+    return _decoded(text.encode(), path, case) if text else None
+
+
+def _decoded(text: bytes, path: Path, case: Case) -> OnnxModel:
+    """The model. Raise `Invalid` also where it has an input for which the case has no tensor."""
+    model = decode_onnx(text, str(path))
+    if unknown := [item.name for item in model.inputs if item.name not in case.tensors]:
+        raise Invalid(f"{path}: the case has no tensor for the input {unknown[0][:60]!r}")
+    return model

@@ -297,3 +297,29 @@ def test_what_the_readers_library_refuses_is_one_line(tmp_path: Path) -> None:
     model = onnx.load(odd)
     model.graph.input[0].type.tensor_type.elem_type = 49
     assert "element type 49, which there is not" in refused(path, model.SerializeToString())
+
+
+def with_functions(path: Path, *bodies: list[Any]) -> bytes:
+    """A file that calls the first of the functions f0, f1, ..., which have these nodes."""
+    opsets = [helper.make_opsetid("", 18), helper.make_opsetid("own", 1)]
+    model = onnx.load(save(path, [node("f0", ["x"], ["y"], domain="own")], {"x": "float32[2]"}, "y"))
+    model.opset_import.append(opsets[1])
+    for number, body in enumerate(bodies):
+        model.functions.append(helper.make_function("own", f"f{number}", ["i"], ["o"], body, opsets))
+    data: bytes = model.SerializeToString()
+    return data
+
+
+def test_functions_that_would_become_too_many_nodes_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+
+    def calls(name: str) -> list[Any]:
+        return [node(name, [i], [o], domain="own") for i, o in (("i", "t"), ("t", "o"))]
+
+    last = [node("Neg", ["i"], ["o"])]
+    few = with_functions(path, calls("f1"), last)
+    path.write_bytes(few)
+    assert len(read(path).steps) == 2
+    many = with_functions(path, *(calls(f"f{number + 1}") for number in range(30)), last)
+    assert refused(path, many) == "has more than 50000 nodes when its functions are inlined"
+    assert refused(path, with_functions(path, calls("f1"), calls("f0"))) == "its function 'f0' calls itself"
