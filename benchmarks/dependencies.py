@@ -3,7 +3,7 @@
     python benchmarks/dependencies.py [--by-licence]
 
 Reads `constraints.txt` and what the installed packages say of themselves. Exits with 1 where a package is not installed
-in this version, or names no licence.
+in this version, or names no licence: the extra `mutants` must be installed too.
 """
 
 from __future__ import annotations
