@@ -334,6 +334,12 @@ def test_a_factor_of_four_shows_on_a_machine_of_any_speed(
     assert [finding.lane for finding in slow(CASE, lanes)] == ([ZERO] if caught else [])
 
 
+def test_the_evidence_of_a_slow_lane_is_in_hundredths_of_a_second() -> None:
+    lanes: dict[LaneSpec, Outcome] = {TVM: timed(1.003), TVM_ONNX: timed(1.003), TVM_C: timed(12.3456)}
+    evidence = Excess(Quantity.TIME, 12.35, 10.03, "the other lanes")
+    assert list(slow(CASE, lanes)) == [Finding(Kind.SLOW, Component.TVM, TVM_C, Stage.COMPILE, evidence)]
+
+
 @pytest.mark.parametrize("other", [{"target": "c"}, {"toolchain": "old"}, {"asserts": not TVM.asserts}], ids=str)
 def test_the_time_of_another_code_generator_says_nothing(other: dict[str, Any]) -> None:
     lanes: dict[LaneSpec, Outcome] = {TVM: timed(9.0, 8, 80), replace(TVM, **other): timed(0.1, 8, 80)}

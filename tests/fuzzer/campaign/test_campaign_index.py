@@ -49,6 +49,19 @@ def test_every_outcome_has_its_word(outcome: Outcome, how: str, stage: str | Non
     assert index_row(3, 0.0154, {TORCH: outcome}) == IndexRow(3, 15, (("torch", how, stage),))
 
 
+def test_seconds_are_kept_in_milliseconds() -> None:
+    assert index_row(3, 12.3454, {}) == IndexRow(3, 12345, ())
+
+
+def test_tests_from_a_number_on_are_the_campaigns_own(tmp_path: Path) -> None:
+    rows = [index_row(number, 0.5, {TORCH: Ran(())}) for number in (0, 2, 5)]
+    with Index(tmp_path / "..") as other, Index(tmp_path) as written:
+        other.write(State(8, campaign="other"), [index_row(7, 0.5, {})])
+        written.write(State(7, campaign="me"), rows)
+        written.adopt(other)
+        assert [written.done_from(number) for number in (0, 2, 3, 6)] == [[0, 2, 5], [2, 5], [5], []]
+
+
 def test_what_is_written_reads_back(tmp_path: Path) -> None:
     books = State(7, 2, found={"0a": 3}, known={"integer-power": 1}, campaign="me")
     books.counters.tests = 2
