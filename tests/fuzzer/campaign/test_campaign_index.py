@@ -12,6 +12,7 @@ import sys
 import textwrap
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -20,13 +21,14 @@ import pytest
 from fuzzer.campaign import index, state
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.lock import Busy
-from fuzzer.campaign.rows import IndexRow, index_row
+from fuzzer.campaign.rows import FailureRate, IndexRow, Observations, index_row
 from fuzzer.campaign.schema import MIGRATIONS
 from fuzzer.campaign.state import State
 from fuzzer.campaign.store import Store, repair
 from fuzzer.lanes import ONNXRUNTIME, TORCH
 from generators.graph import Invalid
-from oracles.outcome import Built, Cause, Died, Outcome, Raised, Ran, Skipped, Stage, TimedOut, Unsupported
+from oracles.lane import Importer
+from oracles.outcome import Broken, Built, Cause, Died, Outcome, Raised, Ran, Skipped, Stage, TimedOut, Unsupported
 
 STEPS = ["b2ade5d8e27b", "c656bd47e794", "b46afcbeda99", "a6386e3efc2d", "adfecd9fad82", "5b2ed27bab2f"]
 
@@ -43,6 +45,7 @@ VERSIONS = {"torch": "2.13.0", "tvm": "0.27.0"}
         (TimedOut(Stage.COMPILE, 1.0), "timed out", "compile"),
         (Unsupported(Stage.IMPORT, "no"), "unsupported", "import"),
         (Skipped("no"), "skipped", None),
+        (Broken(Stage.IMPORT, "KeyError"), "broken", "import"),
     ],
 )
 def test_every_outcome_has_its_word(outcome: Outcome, how: str, stage: str | None) -> None:
@@ -150,6 +153,16 @@ def test_a_killed_campaign_goes_on_where_it_had_committed(tmp_path: Path) -> Non
 def store_rows(folder: Path, query: str) -> list[tuple[object, ...]]:
     with Index(folder, writes=False) as read:
         return read.rows(tuple, query)
+
+
+def test_what_was_observed_reads_back_and_features_add_up(tmp_path: Path) -> None:
+    rate = FailureRate(Importer.EXPORT, "relu", "float32", 4.0, 1.5)
+    with Index(tmp_path) as written:
+        written.write(State(7, campaign="me"), observations=Observations({"a": 2, "b": 1}, {"a": 0, "b": 1}, (rate,)))
+        written.write(State(7, campaign="me"), observations=Observations({"a": 3}, {"a": 5}, (replace(rate, met=9.0),)))
+        assert written.observations() == Observations({"a": 5, "b": 1}, {}, (replace(rate, met=9.0),))
+        assert written.features == 2
+        assert written.rows(tuple, "SELECT name, first_test FROM features ORDER BY name") == [("a", 0), ("b", 1)]
 
 
 def test_the_curve_has_a_point_now_and_then(tmp_path: Path) -> None:

@@ -157,11 +157,12 @@ def test_what_tests_and_triage_cost_is_counted_apart(tmp_path: Path) -> None:
     }
     with Store(tmp_path, 5) as store:
         store.finish_test(index_row(0, 0.5, {}), Result(lanes, {Stage.RUN: 0.5}, 2.0), 1, invalid=True)
-        store.triaged(Result(lanes, {Stage.RUN: 0.25}, 6.0))
+        for _ in range(2):
+            store.triaged(Result(lanes, {Stage.RUN: 0.25}, 3.0))
         counters = store.state.counters
-    assert (counters.tests, counters.invalid, counters.lane_results, counters.triage_lane_results) == (1, 1, 1, 1)
+    assert (counters.tests, counters.invalid, counters.lane_results, counters.triage_lane_results) == (1, 1, 1, 2)
     assert (counters.test_cpu_seconds, counters.triage_cpu_seconds, counters.triage_used) == (2.0, 6.0, 0.75)
-    assert counters.stage_cpu == {Stage.RUN: 0.75}
+    assert counters.stage_cpu == {Stage.RUN: 1.0}
     assert counters.unsupported == {TVM_LANES[1].name: 1}
 
 

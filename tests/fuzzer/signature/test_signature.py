@@ -101,12 +101,16 @@ def test_other_bug_other_skeleton(one: str, other: str) -> None:
 
 def test_a_skeleton_is_what_is_left_of_a_message() -> None:
     assert skeleton("x (Type of R.Tensor((2,))) and \x1b[31mred\x1b[0m words") == "x and red words"
+    assert skeleton("got R.Tensor((9, 1), dtype='i'), Tensor((n, 2)), a T.Buffer((3,)) or R.Tuple(R.Prim)") == (
+        "got TENSOR, TENSOR, a TENSOR or TENSOR"
+    )
     assert skeleton("R.add(lv7 is not closed, (Type of it neither") == "R.add(VAR is not closed, (Type of it neither"
 
 
 def test_a_skeleton_is_cut_between_words() -> None:
     assert skeleton("six and " * 40) == ("six and " * 37 + "six").strip()
-    assert len(skeleton("six and " * 40)) == 299
+    assert skeleton("another " * 40) == ("another " * 37).strip()
+    assert skeleton("another " * 37 + "four") == "another " * 37 + "four"  # 300 characters
     assert skeleton("long" * 100) == "long" * 75  # one word
 
 
@@ -191,6 +195,22 @@ def test_torch_compile_calls_the_importer_while_it_compiles() -> None:
     assert classify_failure(replace(raised, frames=(backend,))) == replace(raised, frames=(backend,)), (
         "what TVM compiles then"
     )
+
+
+def test_an_ill_formed_module_is_identified_by_the_pass_without_its_options() -> None:
+    found = signature_of(finding(IllFormed("ConvertLayout-NHWC", "ValueError", "no x7"), Kind.ILL_FORMED))  # type: ignore[arg-type]
+    assert (found.error, found.skeleton, found.frame) == ("ValueError", "no VAR", "ConvertLayout")
+
+
+def test_the_coarse_signature_and_what_a_finished_one_adds() -> None:
+    coarse = Signature(Kind.WRONG_VALUE, Component.TVM, Stage.RUN, against="its plain sibling")
+    final = replace(
+        coarse, ops=("relu",), where="export", by="FuseOps", graph="relu(neg)", blamed=(Place.PASS, "FuseOps")
+    )
+    assert final.coarse == coarse
+    assert coarse.as_finished_in(final) == final
+    unstable = replace(coarse, kind=Kind.UNSTABLE)
+    assert unstable.as_finished_in(final).kind is Kind.WRONG_VALUE
 
 
 def test_deaths_and_wrong_results_are_distinguished_by_operators_only() -> None:
