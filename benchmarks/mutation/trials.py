@@ -19,7 +19,6 @@ import shutil
 import signal
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -39,9 +38,6 @@ FACTOR = 5.0
 
 MOST_SECONDS = 10.0
 """A mutant survives if the tests that take so many seconds without it do not fail."""
-
-FIRST_FILES = 3
-"""So many test files run first against a mutant that needs a new import."""
 
 MOST_BYTES = 8 << 30
 PR_SET_CHILD_SUBREAPER = 36
@@ -75,8 +71,13 @@ class Reach:
         return self._in_order(path, {test for line in lines for test in by_line.get(line, ())})
 
     def of_file(self, path: str) -> list[str]:
-        """Return tests that execute a line of the file, as `of` does; of a file that only has data, any tests."""
-        return self.of(path, list(self.tests.get(path, {}))) or self._in_order(path, self.seconds)
+        """Return tests that execute a function of the file, as `of` does."""
+        return self.of(path, list(self.tests.get(path, {})))
+
+    def of_folder(self, path: str) -> list[str]:
+        """Return tests of the mirrored folder, which may use what an import of the file gives, as `of` does."""
+        folder = f"{Path('tests', path).parent.as_posix()}/"
+        return self._in_order(path, [test for test in self.seconds if test.startswith(folder)])
 
     def _in_order(self, path: str, reaching: Iterable[str]) -> list[str]:
         file = Path("tests", path).with_name(f"test_{Path(path).name}").as_posix()
@@ -139,15 +140,14 @@ class Trials:
             raise RuntimeError("the tests could not be collected")
 
     def _imported(self, change: Change, reach: Reach) -> str:
-        """Run the test files with the most tests of the changed file; then, if they pass, the other files."""
-        tests = reach.of_file(change.path)
-        files = [file for file, _ in Counter(test.partition("::")[0] for test in tests).most_common()]
+        """Run the tests of the mirrored folder; then, if they pass, those that execute a function of the file."""
+        near = reach.of_folder(change.path)
         with self.changed(change):
-            for some in (files[:FIRST_FILES], files[FIRST_FILES:]):
-                names = {test for test in tests if test.partition("::")[0] in some}
-                seconds = LEAST_SECONDS + FACTOR * sum(reach.seconds[test] for test in names)
-                run = partial(self._pytest, some, _Selected(names))
-                if names and (verdict := self.verdict(run, seconds)) != "survived":
+            for tests in (near, [test for test in reach.of_file(change.path) if test not in near]):
+                files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
+                seconds = LEAST_SECONDS + FACTOR * sum(reach.seconds[test] for test in tests)
+                run = partial(self._pytest, files, _Selected(set(tests)))
+                if tests and (verdict := self.verdict(run, seconds)) != "survived":
                     return verdict
         return "survived"
 

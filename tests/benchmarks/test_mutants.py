@@ -70,7 +70,8 @@ def test_tests_of_the_changed_file_come_first_then_those_of_its_folder_then_quic
     assert reach.of("oracles/box.py", range(5, 9)) == []
     assert reach.of("oracles/box.py", range(1, 10)) == [own, near, other]  # the last one would exceed 10 s
     assert reach.of_file("oracles/box.py") == [own, near, other]
-    assert reach.of_file("oracles/data.py") == [near, own, other]
+    assert reach.of_file("oracles/data.py") == []
+    assert reach.of_folder("oracles/data.py") == [near, own]
     assert trials.MOST_SECONDS == 10.0
 
 

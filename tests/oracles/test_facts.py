@@ -290,6 +290,13 @@ def test_memory_is_compared_with_that_of_the_other_lanes() -> None:
     assert list(bloat(CASE, {TVM_C: sized(peak_bytes=1 << 40)})) == []
 
 
+def test_the_bounds_are_those_that_were_chosen() -> None:
+    """The tests above name them, and hold for any."""
+    assert (CONSTANT_BYTES, CONSTANT_BYTES_OF_MODULE, EMPTY_LIBRARY) == (8 << 10, 64, 20 << 10)
+    assert (CODE_BYTES_PER_KERNEL, CODE_BYTES_PER_OPERATOR, CODE_BYTES_OF_RELAY) == (64 << 10, 64 << 10, 256 << 10)
+    assert (TIMES_CODE, CODE_BYTES, MEMORY_BYTES) == (3.2, 8 << 10, 512 << 20)
+
+
 # --- times
 
 

@@ -107,6 +107,53 @@ def test_a_skeleton_is_what_is_left_of_a_message() -> None:
     assert skeleton("R.add(lv7 is not closed, (Type of it neither") == "R.add(VAR is not closed, (Type of it neither"
 
 
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        ("value has to be scalar\n --> <str>:9:63\n    |\n 9 | lv = R.equal(lv8)", "value has to be scalar"),
+        ("no dtype [Caused by the value 'a defined in (%3 : Float = aten::x'", "no dtype"),
+        ("no kernel for it Argument types: Tensor, int, \nCandidates: aten::x", "no kernel for it"),
+        (
+            "LLVM module verification failed:\nInvalid operand\n %1 = fcmp oeq",
+            "LLVM module verification failed: Invalid operand",
+        ),
+        ("no rule for The function is # from tvm.script import tirx as T\n\n@T.prim_func", "no rule for"),
+        ("fails # Metadata omitted. Use show_meta=True in script() method to show it. here", "fails here"),
+        ("in f(T) [with T = float; N = 3] here", "in f(T) here"),
+        ('target {"kind":"llvm","keys":["cpu"]}\nnext', "target TARGET next"),
+        ("at 0x7f00Aa", "at ADDRESS"),
+        (
+            "in '/Add_1' and (/Mul_2), Name:'abc', Node (xyz), node (q) parameter (x0)",
+            "in NODE and NODE, Name:NODE, Node NODE, node NODE parameter NODE",
+        ),
+        ("tensor(int8) given", "tensor(DTYPE) given"),
+        ("got Tensor[(13, 1), float32] there", "got TENSOR there"),
+        ("file /tmp/a/b/lib0.cc fails", "file libN.cc fails"),
+        ("name tmpab12_cd3 here", "name TMP here"),
+        (
+            "dtypes T.int64, R.bool, float16, bfloat16, uint8, i1, double and float8_e4m3",
+            "dtypes DTYPE, DTYPE, DTYPE, DTYPE, DTYPE, DTYPE, DTYPE and DTYPE",
+        ),
+        ("variables lv7, gv, inp_0, args_1, ax0, x1, b_weight and _local_scalar_dense_3", "variables N and VAR"),
+        ("numbers -3, 2.5, 1e-7, 4L, 5ll, and x2y", "numbers N and xNy"),
+        ("call of inff fails", "call of inf fails"),
+        ("wrong beta, moving_var", "wrong PARAMETER, PARAMETER"),
+        ("has pre-pad, post-pad", "has PAD, PAD"),
+        ("is x.MatchesCode(DLDataTypeCode::kDLFloat) here", "is x.is_float() here"),
+        ("Invalid layout ABC@d here", "Invalid layout LAYOUT here"),
+        ("can't find q in source", "can't find AXIS in source"),
+        ("of input parameter (x0) of operator (Asin) here", "of input parameter NODE of operator (OP) here"),
+        ("We don't have an op for aten::bitwise_or but", "We don't have an op for aten::OP but"),
+        ("extent T.int64(3) is", "extent N is"),
+        ("shapes [(2, 3), (4,), [5]] differ", "shapes [N] differ"),
+        ("sizes 2 x 3, n and (7,)", "sizes N n and (N)"),
+        ("a  \n  b", "a b"),
+    ],
+)
+def test_what_each_rule_of_a_skeleton_takes_away(message: str, text: str) -> None:
+    assert skeleton(message) == text
+
+
 def test_a_skeleton_is_cut_between_words() -> None:
     assert skeleton("six and " * 40) == ("six and " * 37 + "six").strip()
     assert skeleton("another " * 40) == ("another " * 37).strip()
