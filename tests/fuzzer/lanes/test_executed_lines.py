@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -74,8 +75,11 @@ def test_other_files_are_left_out() -> None:
 
 def test_who_traced_before_traces_after_the_end() -> None:
     """As coverage.py does in the tests."""
+
+    def other(frame: FrameType, event: str, _: object) -> None:
+        return None
+
     before = sys.gettrace()
-    other: Callable[..., object] = lambda *event: None
     try:
         for trace in (None, other):
             sys.settrace(trace)
