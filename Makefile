@@ -47,11 +47,13 @@ test-toolchains: $(VENV)/installed
 	done
 	$(BIN)/pytest -m toolchains
 
-# a test that fails does not hide the report; `make` fails after it
+# a test that fails does not hide the report; `make` fails after it. Children inherit listed variables only: without
+# the one that is named here, their interpreters are not measured
 coverage: $(VENV)/installed
 	rm -rf .coverage-data
 	mkdir .coverage-data
-	$(BIN)/coverage run -m pytest -n auto --dist worksteal $(TESTS); status=$$?; \
+	DIFFTVM_CHILD_ENVIRONMENT=COVERAGE_PROCESS_CONFIG \
+		$(BIN)/coverage run -m pytest -n auto --dist worksteal $(TESTS); status=$$?; \
 	$(BIN)/coverage combine --quiet && $(BIN)/coverage report --skip-covered; \
 	echo "package      lines  missed reached"; \
 	for package in fuzzer generators oracles; do \

@@ -86,6 +86,6 @@ def _doubtful(eager: Array, truth: Array, envelope: Array) -> npt.NDArray[np.boo
         return np.zeros(eager.shape, np.bool_)
     if not holds_floats(eager):
         return np.asarray(eager != truth)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         own = np.abs(eager.astype(np.float64) - truth.astype(np.float64))
         return np.asarray(own > MAX_PYTORCH_ERROR * (envelope + rounding_error(truth, eager.dtype))) & np.isfinite(own)

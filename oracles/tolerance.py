@@ -76,12 +76,13 @@ MAX_RELATIVE = 2.0**-5
 def tolerance(right: Expected, rounding: Rounding = Rounding.SAME) -> npt.NDArray[np.float64]:
     """Return how far each element may be from the truth, as float64."""
     allowance = ALLOWANCES[rounding]
-    if rounding is Rounding.SAME or not holds_floats(right.eager):
-        return C * uncertainty(right)
-    numbers = right.truth[np.isfinite(right.truth)]
-    largest = float(np.max(np.abs(numbers))) if numbers.size else 0.0
-    relative = min(allowance.units * float(ml_dtypes.finfo(right.eager.dtype).eps), MAX_RELATIVE)
-    return C * (allowance.growth * uncertainty(right) + relative * largest)
+    with np.errstate(over="ignore"):
+        if rounding is Rounding.SAME or not holds_floats(right.eager):
+            return C * uncertainty(right)
+        numbers = right.truth[np.isfinite(right.truth)]
+        largest = float(np.max(np.abs(numbers))) if numbers.size else 0.0
+        relative = min(allowance.units * float(ml_dtypes.finfo(right.eager.dtype).eps), MAX_RELATIVE)
+        return C * (allowance.growth * uncertainty(right) + relative * largest)
 
 
 def mismatch(output: int, actual: Array, right: Expected, rounding: Rounding = Rounding.SAME) -> Mismatch | None:

@@ -59,7 +59,7 @@ def in_this_version(frame: str) -> str:
     """Convert a location that an earlier version recorded to the current form."""
     for old, new in _RENAMED:
         frame = old.sub(new, frame)
-    return frame if ":" in frame else re.sub(r"^([A-Z]\w+)-[\w-]+$", r"\1", frame)
+    return re.sub(r"^([A-Z]\w+)-[\w-]+$", r"\1", frame)  # a transform, with its options
 
 
 def _function(frame: Frame) -> str:

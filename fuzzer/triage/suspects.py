@@ -97,7 +97,7 @@ def _may_name_a_node(finding: Finding) -> bool:
 def _text(finding: Finding) -> str:
     """Return the message of an exception, and the names of the functions in its traceback."""
     assert isinstance(finding.evidence, Raised)
-    functions = (f"{frame.owner} {frame.function.lstrip('_')}" for frame in finding.evidence.frames)
+    functions = (f"{frame.owner} {frame.function}" for frame in finding.evidence.frames)
     return " ".join((finding.evidence.message, *functions))
 
 

@@ -16,7 +16,7 @@ from oracles.against_export import against_export, disputed_programs
 from oracles.finding import Component, Kind
 from oracles.judge import judge_all
 from oracles.lane import Importer, LaneSpec
-from oracles.outcome import Outcome, Outcomes, Result, Stage
+from oracles.outcome import Outcome, Outcomes, Ran, Result, Stage
 
 RIGHT = fakes.TWO_OUTPUTS
 CORRECT = fakes.correct(RIGHT)
@@ -72,6 +72,15 @@ def test_without_references_there_is_no_finding() -> None:
 def test_pytorch_runs_a_program_once_and_only_where_a_lane_disagrees(lanes: Outcomes, readers: list[LaneSpec]) -> None:
     found = disputed_programs(with_lanes(RIGHT, lanes))
     assert [reader for lane in found for reader in readers_of(lane)] == readers
+
+
+def test_a_program_is_not_disputed_where_a_pass_may_round_so_much() -> None:
+    half = replace(TVM, passes=("ToMixedPrecision",))
+    rounded = Ran(
+        tuple(right.eager + right.eager.dtype.type(0.05) * (right.eager.dtype.kind == "f") for right in RIGHT)
+    )
+    assert disputed_programs(with_lanes(RIGHT, {TVM: rounded})) == (TVM,)
+    assert disputed_programs(with_lanes(RIGHT, {half: rounded})) == ()
 
 
 def test_pytorch_runs_the_program_in_a_second_run() -> None:

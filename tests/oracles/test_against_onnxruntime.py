@@ -13,7 +13,8 @@ from fuzzer.lanes import ONNX_READERS
 from fuzzer.triage.reproduce import judged_run
 from generators.graph import Case
 from oracles.against_onnxruntime import against_onnxruntime, disputed_files
-from oracles.finding import Component, Kind
+from oracles.against_torch import judge
+from oracles.finding import Component, Finding, Kind
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcome, Outcomes, Result, Stage
 
@@ -46,6 +47,13 @@ def test_onnxruntime_is_at_fault_where_another_reader_agrees_with_pytorch(reader
     wrong, kind = WRONG_RESULTS[mistake]
     lanes = {ONNXRUNTIME: wrong(RIGHT), ONNX_REFERENCE: wrong(RIGHT), OPTIMISED: wrong(RIGHT), reader: CORRECT}
     assert verdicts(lanes) == [(kind, Component.ONNXRUNTIME, ONNXRUNTIME)]
+
+
+def test_the_finding_is_that_of_a_run() -> None:
+    (finding,) = against_onnxruntime(CASE, with_lanes(RIGHT, {ONNXRUNTIME: WRONG}))
+    judged = judge(WRONG.outputs, RIGHT)
+    assert judged is not None
+    assert finding == Finding(Kind.WRONG_VALUE, Component.EXPORTER, ONNXRUNTIME, Stage.RUN, judged[1])
 
 
 def test_other_readers_and_tvm_are_not_judged_by_this_oracle() -> None:

@@ -51,6 +51,14 @@ def test_a_wrong_number_is_found_under_each_allowance(rounding: Rounding, number
 
 
 @pytest.mark.parametrize("rounding", Rounding)
+def test_the_evidence_has_the_tolerance_of_the_allowance(rounding: Rounding) -> None:
+    found = mismatch(0, np.array([1.0, 4.0, 0.25], np.float32), RIGHT, rounding)
+    assert found is not None
+    assert found.worst is not None
+    assert (found.worst.index, found.worst.tolerance) == ((1,), float(tolerance(RIGHT, rounding)[1]))
+
+
+@pytest.mark.parametrize("rounding", Rounding)
 def test_number_shapes_and_dtypes_of_outputs_are_judged_under_each_allowance(rounding: Rounding) -> None:
     for outputs, kind in (
         ((), Kind.WRONG_ARITY),

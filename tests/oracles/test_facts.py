@@ -290,6 +290,13 @@ def test_memory_is_compared_with_that_of_the_other_lanes() -> None:
     assert list(bloat(CASE, {TVM_C: sized(peak_bytes=1 << 40)})) == []
 
 
+def test_the_bounds_are_those_that_were_chosen() -> None:
+    """The tests above name them, and hold for any."""
+    assert (CONSTANT_BYTES, CONSTANT_BYTES_OF_MODULE, EMPTY_LIBRARY) == (8 << 10, 64, 20 << 10)
+    assert (CODE_BYTES_PER_KERNEL, CODE_BYTES_PER_OPERATOR, CODE_BYTES_OF_RELAY) == (64 << 10, 64 << 10, 256 << 10)
+    assert (TIMES_CODE, CODE_BYTES, MEMORY_BYTES) == (3.2, 8 << 10, 512 << 20)
+
+
 # --- times
 
 
@@ -332,6 +339,12 @@ def test_a_factor_of_four_shows_on_a_machine_of_any_speed(
         FOLDED: timed(of_others, 8, 80),
     }
     assert [finding.lane for finding in slow(CASE, lanes)] == ([ZERO] if caught else [])
+
+
+def test_the_evidence_of_a_slow_lane_is_in_hundredths_of_a_second() -> None:
+    lanes: dict[LaneSpec, Outcome] = {TVM: timed(1.003), TVM_ONNX: timed(1.003), TVM_C: timed(12.3456)}
+    evidence = Excess(Quantity.TIME, 12.35, 10.03, "the other lanes")
+    assert list(slow(CASE, lanes)) == [Finding(Kind.SLOW, Component.TVM, TVM_C, Stage.COMPILE, evidence)]
 
 
 @pytest.mark.parametrize("other", [{"target": "c"}, {"toolchain": "old"}, {"asserts": not TVM.asserts}], ids=str)

@@ -88,6 +88,8 @@ def test_another_number_shape_or_dtype_of_outputs_is_found(
 ) -> None:
     (finding,) = oracle(CASE, changed(lane, Ran(outputs)))
     assert finding.kind is (Kind.NONDETERMINISTIC if lane is AGAIN else kind)
+    assert isinstance(finding.evidence, Mismatch)
+    assert (finding.evidence.against, finding.evidence.by) == ("relax-export-llvm", adds)
 
 
 @EACH_BIT

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from generators.graph import Array, DType
 from oracles.finding import Mismatch, WorstElement
+from oracles.identical import difference
 from oracles.reference import MAX_PYTORCH_ERROR, ULPS, Expected, expected
 from oracles.tolerance import C, mismatch, tolerance, uncertainty
+from oracles.transforms import Rounding
 
 EPS = {"float32": 2.0**-23, "float64": 2.0**-52, "float16": 2.0**-10, "bfloat16": 2.0**-7}
 TINY = {"float32": 2.0**-126, "float64": 2.0**-1022, "float16": 2.0**-14, "bfloat16": 2.0**-126}
@@ -274,6 +276,20 @@ def test_a_number_near_the_largest_of_the_dtype_may_be_infinite(sign: int) -> No
 @pytest.mark.parametrize(("eager", "truth"), [(INF, 1e37), (NAN, 1.0), (1.0, NAN), (INF, -INF), (INF, NAN)])
 def test_nothing_is_compared_where_pytorch_and_the_truth_disagree(eager: float, truth: float, lane: float) -> None:
     assert wrong([lane, 1.0], expect([eager, 1.0], truth=[truth, 1.0])) == 0
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("dtype", "largest"), [("float16", 65504.0), ("float32", 3e38), ("float64", 1.7e308)])
+def test_numbers_at_the_end_of_a_dtype_and_beyond_give_no_warnings(dtype: str, largest: float) -> None:
+    numbers = [INF, -INF, NAN, largest, -largest]
+    truth = [INF, INF, 1.0, min(4 * largest, 1.7e308), largest]
+    right = expect(numbers, truth=truth, envelope=largest, dtype=dtype)
+    for rounding in Rounding:
+        mismatch(0, right.eager[::-1], right, rounding)
+    wrong(numbers[::-1], expect(numbers, dtype=dtype))
+    judged(np.array(numbers, DType(dtype).numpy), np.array(truth))
+    one, other = (np.array(each, DType(dtype).numpy) for each in (numbers, [*numbers[:3], -largest, largest]))
+    assert difference((one,), (other,), "the first run") is not None
 
 
 # --- evidence

@@ -29,16 +29,19 @@ class ExecutedLines:
     def __init__(self) -> None:
         self._lines: dict[str, None] = {}
         self._wanted: dict[CodeType, bool] = {}
+        self._other: Any = None
+        """Who traced before: a debugger, or coverage.py, whose measurement goes on afterwards."""
 
     @property
     def lines(self) -> tuple[str, ...]:
         return tuple(self._lines)
 
     def start(self) -> None:
+        self._other = sys.gettrace()
         sys.settrace(self._called)
 
     def stop(self) -> None:
-        sys.settrace(None)
+        sys.settrace(self._other)
 
     def _called(self, frame: FrameType, event: str, _: object) -> Any:
         code = frame.f_code

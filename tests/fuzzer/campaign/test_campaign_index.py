@@ -12,6 +12,7 @@ import sys
 import textwrap
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -21,13 +22,14 @@ from fuzzer.campaign import database, index, state
 from fuzzer.campaign.database import MOST_VALUE, Empty, of_the_machine
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.lock import Busy
-from fuzzer.campaign.rows import IndexRow, index_row
+from fuzzer.campaign.rows import FailureRate, IndexRow, Observations, index_row
 from fuzzer.campaign.schema import MIGRATIONS
 from fuzzer.campaign.state import State
 from fuzzer.campaign.store import Store, repair
 from fuzzer.lanes import ONNXRUNTIME, TORCH
 from generators.graph import Invalid
-from oracles.outcome import Built, Cause, Died, Outcome, Raised, Ran, Skipped, Stage, TimedOut, Unsupported
+from oracles.lane import Importer
+from oracles.outcome import Broken, Built, Cause, Died, Outcome, Raised, Ran, Skipped, Stage, TimedOut, Unsupported
 
 STEPS = ["b2ade5d8e27b", "c656bd47e794", "b46afcbeda99", "a6386e3efc2d", "adfecd9fad82", "5b2ed27bab2f"]
 
@@ -44,10 +46,24 @@ VERSIONS = {"torch": "2.13.0", "tvm": "0.27.0"}
         (TimedOut(Stage.COMPILE, 1.0), "timed out", "compile"),
         (Unsupported(Stage.IMPORT, "no"), "unsupported", "import"),
         (Skipped("no"), "skipped", None),
+        (Broken(Stage.IMPORT, "KeyError"), "broken", "import"),
     ],
 )
 def test_every_outcome_has_its_word(outcome: Outcome, how: str, stage: str | None) -> None:
     assert index_row(3, 0.0154, {TORCH: outcome}) == IndexRow(3, 15, (("torch", how, stage),))
+
+
+def test_seconds_are_kept_in_milliseconds() -> None:
+    assert index_row(3, 12.3454, {}) == IndexRow(3, 12345, ())
+
+
+def test_tests_from_a_number_on_are_the_campaigns_own(tmp_path: Path) -> None:
+    rows = [index_row(number, 0.5, {TORCH: Ran(())}) for number in (0, 2, 5)]
+    with Index(tmp_path / "..") as other, Index(tmp_path) as written:
+        other.write(State(8, campaign="other"), [index_row(7, 0.5, {})])
+        written.write(State(7, campaign="me"), rows)
+        written.adopt(other)
+        assert [written.done_from(number) for number in (0, 2, 3, 6)] == [[0, 2, 5], [2, 5], [5], []]
 
 
 def test_what_is_written_reads_back(tmp_path: Path) -> None:
@@ -138,6 +154,16 @@ def test_a_killed_campaign_goes_on_where_it_had_committed(tmp_path: Path) -> Non
 def store_rows(folder: Path, query: str) -> list[tuple[object, ...]]:
     with Index(folder, writes=False) as read:
         return read.rows(tuple, query)
+
+
+def test_what_was_observed_reads_back_and_features_add_up(tmp_path: Path) -> None:
+    rate = FailureRate(Importer.EXPORT, "relu", "float32", 4.0, 1.5)
+    with Index(tmp_path) as written:
+        written.write(State(7, campaign="me"), observations=Observations({"a": 2, "b": 1}, {"a": 0, "b": 1}, (rate,)))
+        written.write(State(7, campaign="me"), observations=Observations({"a": 3}, {"a": 5}, (replace(rate, met=9.0),)))
+        assert written.observations() == Observations({"a": 5, "b": 1}, {}, (replace(rate, met=9.0),))
+        assert written.features == 2
+        assert written.rows(tuple, "SELECT name, first_test FROM features ORDER BY name") == [("a", 0), ("b", 1)]
 
 
 def test_the_curve_has_a_point_now_and_then(tmp_path: Path) -> None:
@@ -470,13 +496,12 @@ def test_an_index_with_other_types_is_damage_also_where_it_is_written(tmp_path: 
     with closing(sqlite3.connect(tmp_path / "mine" / index.NAME)) as db, db:
         db.execute(change)
 
-    def change_it(mine: Index, theirs: Index) -> None:
-        mine.write(State(7, campaign="mine"))
-        mine.adopt(theirs)
-
     with (
         Index(tmp_path / "mine") as mine,
         Index(tmp_path / "theirs", writes=False) as theirs,
         pytest.raises(Invalid, match="status --repair"),
     ):
-        change_it(mine, theirs)
+        if "origins" in change:  # a write would mend it
+            mine.adopt(theirs)
+        else:
+            mine.write(State(7, campaign="mine"))

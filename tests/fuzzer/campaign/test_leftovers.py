@@ -56,10 +56,12 @@ def test_what_another_command_writes_stays(tmp_path: Path) -> None:
         writing = folder / f".tmp-finding.json-{other.pid}"
         old = folder / f".tmp-finding.json-{unrelated.pid}"
         own = folder / f".tmp-finding.json-{os.getpid()}"
-        for path in (writing, old, own):
+        later = tmp_path / f".tmp-{FILES[-1]}-999999999"
+        for path in (writing, old, own, later):
             path.write_text("{")
         removed(tmp_path)
         assert list(folder.iterdir()) == [writing]
+        assert list(tmp_path.iterdir()) == [tmp_path / "crashes"]
     finally:
         unrelated.kill()
         unrelated.wait()

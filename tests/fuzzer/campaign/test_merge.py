@@ -105,6 +105,17 @@ def test_merged_campaigns_merge_on_and_back(tmp_path: Path) -> None:
         assert read.operators() == [("relu", "torch", "ran", 7)]
 
 
+def test_an_older_copy_of_a_campaign_brings_nothing_back(tmp_path: Path, make: Make) -> None:
+    a, into = campaign(tmp_path / "a", 1, 3), tmp_path / "c"
+    shutil.copytree(a, tmp_path / "older")
+    campaign(a, 1, 5)
+    merge([a], into)
+    assert merge([tmp_path / "older"], into) == [Merged(tmp_path / "older", 0, 0, 0)]
+    with Index(into, writes=False) as read:
+        assert [counters.tests for *_, counters in read.origins()] == [0, 5]
+        assert read.operators() == [("relu", "torch", "ran", 8)]
+
+
 def test_a_running_source_is_read(tmp_path: Path) -> None:
     campaign(tmp_path / "a", 1, 3)
     with Store(tmp_path / "a", 1):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,15 +20,18 @@ import pytest
 
 from fuzzer.campaign.layout import SCRATCH
 from fuzzer.campaign.lock import Busy
+from fuzzer.campaign.rows import index_row
 from fuzzer.campaign.store import Store, add_elsewhere, repair
 from fuzzer.findings import finding_file
+from fuzzer.lanes import TORCH, TVM_LANES
 from fuzzer.signature import signature_of
 from fuzzer.signature.known import known_issues
 from fuzzer.triage.investigate import Confirmed, Sighting
 from generators import case_file
 from generators.graph import Invalid
 from oracles.finding import Component, Finding, Kind, Mismatch, WorstElement
-from oracles.outcome import Result, Stage, Unsupported
+from oracles.lane import LaneSpec
+from oracles.outcome import Outcome, Ran, Result, Stage, Unsupported
 
 Make = Callable[..., tuple[Confirmed, Sighting]]
 VERSIONS = {"torch": "2.13.0", "tvm": "0.27.0"}
@@ -131,6 +135,35 @@ def test_state_survives(tmp_path: Path, make: Make) -> None:
         assert store.state.next_test == 7
         assert store.state.counters.unsupported == {lane.name: 1}
         assert list(store.findings.values()) == [saved]
+
+
+def test_what_was_committed_counts_although_the_copy_for_scripts_is_older(tmp_path: Path) -> None:
+    """The state of a campaign that is killed between a commit and the next state."""
+    with Store(tmp_path / "a", 5) as store:
+        store.finished(2)
+        store.save_state()
+        store.finish_test(index_row(2, 0.5, {}), Result({}, {}, 2.0), 3, invalid=False)
+        store.commit_tests()
+        shutil.copytree(tmp_path / "a", tmp_path / "b")
+    with Store(tmp_path / "b", None) as store:
+        assert (store.state.next_test, store.state.counters.tests, store.done_from(0)) == (3, 1, [2])
+
+
+def test_what_tests_and_triage_cost_is_counted_apart(tmp_path: Path) -> None:
+    lanes: dict[LaneSpec, Outcome] = {
+        TVM_LANES[0]: Ran(()),
+        TVM_LANES[1]: Unsupported(Stage.IMPORT, "no"),
+        TORCH: Ran(()),
+    }
+    with Store(tmp_path, 5) as store:
+        store.finish_test(index_row(0, 0.5, {}), Result(lanes, {Stage.RUN: 0.5}, 2.0), 1, invalid=True)
+        for _ in range(2):
+            store.triaged(Result(lanes, {Stage.RUN: 0.25}, 3.0))
+        counters = store.state.counters
+    assert (counters.tests, counters.invalid, counters.lane_results, counters.triage_lane_results) == (1, 1, 1, 2)
+    assert (counters.test_cpu_seconds, counters.triage_cpu_seconds, counters.triage_used) == (2.0, 6.0, 0.75)
+    assert counters.stage_cpu == {Stage.RUN: 1.0}
+    assert counters.unsupported == {TVM_LANES[1].name: 1}
 
 
 def test_torn_leftovers_are_swept(tmp_path: Path, make: Make) -> None:
@@ -285,6 +318,17 @@ def test_two_bugs_are_two_findings(
         assert store.save(wrong(make, **one)[0], VERSIONS) is not None
         assert store.save(wrong(make, kind, **other)[0], VERSIONS) is not None
         assert store.save(wrong(make, **one)[0], VERSIONS) is None, "known"
+
+
+@pytest.mark.parametrize(("lane", "known"), [("a", True), ("b", False)])
+def test_garbage_of_other_kinds_is_one_bug_where_a_lane_shows_both(
+    tmp_path: Path, make: Make, lane: str, known: bool
+) -> None:
+    one, other = wrong(make)[0], wrong(make, Kind.UNSTABLE, where="onnx")[0]
+    with Store(tmp_path, 1) as store:
+        assert store.save(replace(one, lanes=("a", "c")), VERSIONS) is not None
+        assert store.holds(replace(other, lanes=(lane,))) is known
+        assert (store.save(replace(other, lanes=(lane,)), VERSIONS) is None) is known
 
 
 def test_a_finding_that_was_saved_before_exporters_had_names_is_known(tmp_path: Path, make: Make) -> None:

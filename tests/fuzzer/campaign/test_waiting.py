@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -76,7 +77,7 @@ def test_a_sighting_is_a_folder_that_replay_takes(tmp_path: Path) -> None:
     whole = case("relu", "neg")
     assert queue.add(whole, error(), VERSIONS)
     (name,) = folders(tmp_path)
-    assert name.startswith("internal-error-relu-neg-")
+    assert re.fullmatch(r"internal-error-relu-neg-[0-9a-f]{12}-[0-9a-f]{8}", name)
     doc, read = load(tmp_path / WAITING / name)
     assert (doc.slug, doc.confirmed, doc.flaky, doc.finding) == (name, "0 of 0", False, error().finding)
     assert read.graph == whole.graph
@@ -396,3 +397,18 @@ def test_sightings_of_another_campaign_are_copied_once(tmp_path: Path) -> None:
     while mine:
         mine.done(taken(mine), lambda tests: None)
     assert Queue(tmp_path / "b").adopt(tmp_path / "a") == 0, "it was investigated here"
+
+
+def test_sightings_of_another_campaign_are_new_here_and_all_are_counted(tmp_path: Path) -> None:
+    theirs, mine = Queue(tmp_path / "a"), Queue(tmp_path / "b")
+    for folder in (tmp_path / "a", tmp_path / "b"):
+        folder.mkdir()
+    for ops in ("relu", "neg", "abs"):
+        theirs.add(case(ops), wrong(), VERSIONS)
+    begun = taken(theirs)
+    theirs.begin(begun)
+    theirs.failed(begun, "KeyError")
+    mine.add(case("abs"), wrong(), VERSIONS)
+    assert mine.adopt(tmp_path / "a") == 2, "one of them waits here already"
+    for queue in (mine, Queue(tmp_path / "b")):
+        assert [taken(queue).attempts for _ in range(3)] == [Attempts()] * 3

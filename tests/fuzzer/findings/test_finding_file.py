@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
+import msgspec
 import pytest
 
 from fuzzer.campaign.merge import merge
 from fuzzer.findings import field_forms, finding_file
+from fuzzer.findings.finding_file import StoredEvidence
+from fuzzer.isolate.reports import SanitizerReport
+from fuzzer.isolate.sanitizer import Tool
+from fuzzer.signature.blame import Blame, Place, Releases, ReleaseVerdict
+from fuzzer.triage.investigate import Confirmed
+from fuzzer.triage.scope.statement import Scope
 from generators.graph import Invalid
 from generators.ops import TABLE
+from oracles.finding import Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, WorstElement
+from oracles.memory_access import Access, MemoryAccess, Side
+from oracles.outcome import Cause, Died, IllFormed, Mutant, MutantFate, Raised, Stage, TimedOut
 
 SHIPPED = Path(__file__).parents[3] / "crashes"
 
@@ -40,6 +54,69 @@ def test_all_names_that_difftvm_gives_are_taken() -> None:
     assert len(folders) >= 39
     assert [finding_file.read(folder).slug for folder in folders] == [folder.name for folder in folders]
     assert all(field_forms.SLUG.fullmatch(f"wrong-value-{name.replace('_', '')}-0123456789ab") for name in TABLE)
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf, 2.5])
+def test_numbers_that_json_lacks_read_back(number: float, make: Callable[..., tuple[Confirmed, object]]) -> None:
+    worst = WorstElement((0,), number, 1.0, 0.5, 0.25)
+    found = make()[0]
+    mismatch = Mismatch(0, "a", "b", worst, 6, 1)
+    finding = replace(found.finding, kind=Kind.WRONG_VALUE, stage=Stage.RUN, evidence=mismatch)
+    text = finding_file.encode(finding_file.document(replace(found, finding=finding), {}))
+    stored = json.loads(text)["evidence"]["mismatch"]["worst"]["expected"]
+    assert stored == (number if number == 2.5 else str(number))
+    doc = msgspec.convert(finding_file.with_float_numbers(json.loads(text)), finding_file.FindingDoc)
+    assert repr(doc.evidence.evidence) == repr(mismatch)
+
+
+EVIDENCE: list[Evidence] = [
+    Raised(Stage.RUN, "ValueError", "no"),
+    Died(Stage.RUN, Cause.SIGNAL, 11),
+    TimedOut(Stage.RUN, 30.0),
+    Mismatch(0, "a", "b"),
+    IllFormed("FuseOps", "ValueError", "no"),
+    Mutant("a shape", MutantFate.RAISED),
+    SideEffect(modified=("x0",)),
+    Excess(Quantity.MEMORY, 2, 1, "the other lanes"),
+    MemoryAccess(Access.READ, "input x0", Side.BEFORE, 1, "float32"),
+]
+
+
+def test_every_evidence_has_a_field_of_its_own() -> None:
+    assert {type(each) for each in EVIDENCE} == set(get_args(Evidence))
+    for evidence, name in zip(EVIDENCE, StoredEvidence.__struct_fields__, strict=True):
+        stored = StoredEvidence.of(evidence)
+        assert {name: evidence} == {key: value for key, value in msgspec.structs.asdict(stored).items() if value}
+        assert stored.evidence is evidence
+
+
+@pytest.mark.parametrize("count", [0, 2])
+def test_evidence_is_one_field(count: int) -> None:
+    fields = {"timed_out": TimedOut(Stage.RUN, 30.0), "mismatch": Mismatch(0, "a", "b")}
+    stored = msgspec.convert(dict(list(fields.items())[:count]), StoredEvidence)
+    with pytest.raises(Invalid, match=f"^evidence: {count} fields are set, not one$"):
+        _ = stored.evidence
+
+
+def test_the_modules_of_a_blame_are_no_part_of_the_document(make: Callable[..., tuple[Confirmed, object]]) -> None:
+    blame = Blame(Place.PASS, "relu", "FuseOps", "it is", "module before", "module after")
+    doc = finding_file.document(replace(make()[0], blame=blame), {})
+    assert doc.blame == replace(blame, before="", after="")
+
+
+def test_what_takes_memory_is_left_out_of_what_a_campaign_keeps(make: Callable[..., tuple[Confirmed, object]]) -> None:
+    found = replace(
+        make()[0],
+        blame=Blame(Place.PASS),
+        releases=Releases((("0.27", ReleaseVerdict.FAILS),)),
+        reports=(SanitizerReport(Tool.MEMCHECK, 1),),
+    )
+    whole = finding_file.document(found, {"tvm": "0.27.0"})
+    whole.scope = Scope(cases=7)
+    kept = finding_file.without_details(whole)
+    left_out = {"evidence", "case_sha256", "versions", "blame", "releases", "reports", "scope"}
+    for name in finding_file.FindingDoc.__struct_fields__:
+        assert (getattr(kept, name) == getattr(whole, name)) is (name not in left_out), name
 
 
 def test_a_folder_that_is_still_being_written_is_no_finding(tmp_path: Path, saved: Path) -> None:

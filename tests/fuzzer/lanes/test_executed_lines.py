@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -72,9 +73,20 @@ def test_other_files_are_left_out() -> None:
     assert lines_of(lambda: module("/site-packages/torch/fx/some_translator.py")["from_fx"](True)) == ()
 
 
-def test_nothing_is_traced_after_the_end() -> None:
-    lines_of(lambda: None)
-    assert sys.gettrace() is None
+def test_who_traced_before_traces_after_the_end() -> None:
+    """As coverage.py does in the tests."""
+
+    def other(frame: FrameType, event: str, _: object) -> None:
+        return None
+
+    before = sys.gettrace()
+    try:
+        for trace in (None, other):
+            sys.settrace(trace)
+            lines_of(lambda: None)
+            assert sys.gettrace() is trace
+    finally:
+        sys.settrace(before)
 
 
 def test_an_exception_leaves_what_ran() -> None:

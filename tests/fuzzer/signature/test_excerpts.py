@@ -16,6 +16,10 @@ from fuzzer.signature import stable_excerpt
         ("Compilation error:\n/tmp/a.c:1:2: error: expected expression before 'x'", "expected expression before"),
         ("word " * 40, "word word word word word word word word word word word word"),
         ("", ""),
+        (
+            "Compilation error:\n/tmp/a.c:1:2: error: use of undeclared identifier 'foo'",
+            "",
+        ),  # it is translated to gcc's
     ],
 )
 def test_the_longest_piece_that_stays(message: str, piece: str) -> None:

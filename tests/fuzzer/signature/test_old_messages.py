@@ -44,6 +44,9 @@ def test_the_functions_of_a_traceback() -> None:
     assert [frame.function.split("(")[0] for frame in frames_of(raised)[len(PYTHON) :]] == [
         "tvm::relay::DynamicToStaticMutator::PrepareInput"
     ]
+    assert frames_of(raised)[-1] == Frame(
+        "", 0, "tvm::relay::DynamicToStaticMutator::PrepareInput(tvm::RelayExpr const&)"
+    )
     assert failure_location(frames_of(raised)) == "tvm::relay::DynamicToStaticMutator::PrepareInput"
 
 

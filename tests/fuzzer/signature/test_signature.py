@@ -7,8 +7,22 @@ import pytest
 from fuzzer.lanes import TVM_LANES
 from fuzzer.lanes.target_table import TARGET_LANES
 from fuzzer.signature import Signature, classify_failure, failure_location, plain_function, signature_of, skeleton
+from fuzzer.signature.blame import Place
 from oracles.finding import Component, Evidence, Excess, Finding, Kind, Mismatch, Quantity, SideEffect
-from oracles.outcome import Cause, Died, Frame, IllFormed, Mutant, MutantFate, Raised, Stage, TimedOut, Unsupported
+from oracles.lane import Importer
+from oracles.outcome import (
+    Cause,
+    Died,
+    Frame,
+    IllFormed,
+    Mutant,
+    MutantFate,
+    Raised,
+    Skipped,
+    Stage,
+    TimedOut,
+    Unsupported,
+)
 
 
 def finding(evidence: Raised | Died | TimedOut | Mismatch, kind: Kind = Kind.REJECTED) -> Finding:
@@ -85,6 +99,68 @@ def test_other_bug_other_skeleton(one: str, other: str) -> None:
     assert skeleton(one) != skeleton(other)
 
 
+def test_a_skeleton_is_what_is_left_of_a_message() -> None:
+    assert skeleton("x (Type of R.Tensor((2,))) and \x1b[31mred\x1b[0m words") == "x and red words"
+    assert skeleton("got R.Tensor((9, 1), dtype='i'), Tensor((n, 2)), a T.Buffer((3,)) or R.Tuple(R.Prim)") == (
+        "got TENSOR, TENSOR, a TENSOR or TENSOR"
+    )
+    assert skeleton("R.add(lv7 is not closed, (Type of it neither") == "R.add(VAR is not closed, (Type of it neither"
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        ("value has to be scalar\n --> <str>:9:63\n    |\n 9 | lv = R.equal(lv8)", "value has to be scalar"),
+        ("no dtype [Caused by the value 'a defined in (%3 : Float = aten::x'", "no dtype"),
+        ("no kernel for it Argument types: Tensor, int, \nCandidates: aten::x", "no kernel for it"),
+        (
+            "LLVM module verification failed:\nInvalid operand\n %1 = fcmp oeq",
+            "LLVM module verification failed: Invalid operand",
+        ),
+        ("no rule for The function is # from tvm.script import tirx as T\n\n@T.prim_func", "no rule for"),
+        ("fails # Metadata omitted. Use show_meta=True in script() method to show it. here", "fails here"),
+        ("in f(T) [with T = float; N = 3] here", "in f(T) here"),
+        ('target {"kind":"llvm","keys":["cpu"]}\nnext', "target TARGET next"),
+        ("at 0x7f00Aa", "at ADDRESS"),
+        (
+            "in '/Add_1' and (/Mul_2), Name:'abc', Node (xyz), node (q) parameter (x0)",
+            "in NODE and NODE, Name:NODE, Node NODE, node NODE parameter NODE",
+        ),
+        ("tensor(int8) given", "tensor(DTYPE) given"),
+        ("got Tensor[(13, 1), float32] there", "got TENSOR there"),
+        ("file /tmp/a/b/lib0.cc fails", "file libN.cc fails"),
+        ("name tmpab12_cd3 here", "name TMP here"),
+        (
+            "dtypes T.int64, R.bool, float16, bfloat16, uint8, i1, double and float8_e4m3",
+            "dtypes DTYPE, DTYPE, DTYPE, DTYPE, DTYPE, DTYPE, DTYPE and DTYPE",
+        ),
+        ("variables lv7, gv, inp_0, args_1, ax0, x1, b_weight and _local_scalar_dense_3", "variables N and VAR"),
+        ("numbers -3, 2.5, 1e-7, 4L, 5ll, and x2y", "numbers N and xNy"),
+        ("call of inff fails", "call of inf fails"),
+        ("wrong beta, moving_var", "wrong PARAMETER, PARAMETER"),
+        ("has pre-pad, post-pad", "has PAD, PAD"),
+        ("is x.MatchesCode(DLDataTypeCode::kDLFloat) here", "is x.is_float() here"),
+        ("Invalid layout ABC@d here", "Invalid layout LAYOUT here"),
+        ("can't find q in source", "can't find AXIS in source"),
+        ("of input parameter (x0) of operator (Asin) here", "of input parameter NODE of operator (OP) here"),
+        ("We don't have an op for aten::bitwise_or but", "We don't have an op for aten::OP but"),
+        ("extent T.int64(3) is", "extent N is"),
+        ("shapes [(2, 3), (4,), [5]] differ", "shapes [N] differ"),
+        ("sizes 2 x 3, n and (7,)", "sizes N n and (N)"),
+        ("a  \n  b", "a b"),
+    ],
+)
+def test_what_each_rule_of_a_skeleton_takes_away(message: str, text: str) -> None:
+    assert skeleton(message) == text
+
+
+def test_a_skeleton_is_cut_between_words() -> None:
+    assert skeleton("six and " * 40) == ("six and " * 37 + "six").strip()
+    assert skeleton("another " * 40) == ("another " * 37).strip()
+    assert skeleton("another " * 37 + "four") == "another " * 37 + "four"  # 300 characters
+    assert skeleton("long" * 100) == "long" * 75  # one word
+
+
 def test_frames_name_the_innermost_cpp_and_python_functions() -> None:
     frames = [
         Frame("site-packages/tvm/relax/frontend/torch/base_fx_graph_translator.py", 10, "_conv2d_impl"),
@@ -143,6 +219,21 @@ def test_a_type_that_says_no_and_a_stated_limit_are_refusals_at_every_stage(type
         assert classify_failure(Raised(stage, type_name, message)) == Unsupported(stage, message)
 
 
+def test_a_fault_of_the_machine_is_named_by_the_part_of_the_message_that_tells_it() -> None:
+    raised = Raised(Stage.COMPILE, "OSError", "[Errno 28]: No space left on device: '/tmp/lib0.c'")
+    assert classify_failure(raised) == Skipped("No space left on device", environment=True)
+    assert classify_failure(Died(Stage.COMPILE, Cause.EXIT, 1, log="ld: cannot find -lm\n")) == Skipped(
+        "cannot find -lm", environment=True
+    )
+
+
+def test_the_exporter_of_torch_has_moved() -> None:
+    """The name in torch 2.9 and the one before it are one type."""
+    for module in ("torch.onnx._internal.torchscript_exporter.errors", "torch.onnx.errors"):
+        raised = Raised(Stage.EXPORT, f"{module}.UnsupportedOperatorError", "anything")
+        assert classify_failure(raised) == Unsupported(Stage.EXPORT, "anything")
+
+
 def test_torch_compile_calls_the_importer_while_it_compiles() -> None:
     raised = Raised(Stage.COMPILE, "AssertionError", "Unsupported function types ['amax.default']")
     importer = Frame("tvm/relax/frontend/torch/fx_translator.py", 9, "from_fx")
@@ -151,6 +242,22 @@ def test_torch_compile_calls_the_importer_while_it_compiles() -> None:
     assert classify_failure(replace(raised, frames=(backend,))) == replace(raised, frames=(backend,)), (
         "what TVM compiles then"
     )
+
+
+def test_an_ill_formed_module_is_identified_by_the_pass_without_its_options() -> None:
+    found = signature_of(finding(IllFormed("ConvertLayout-NHWC", "ValueError", "no x7"), Kind.ILL_FORMED))  # type: ignore[arg-type]
+    assert (found.error, found.skeleton, found.frame) == ("ValueError", "no VAR", "ConvertLayout")
+
+
+def test_the_coarse_signature_and_what_a_finished_one_adds() -> None:
+    coarse = Signature(Kind.WRONG_VALUE, Component.TVM, Stage.RUN, against="its plain sibling")
+    final = replace(
+        coarse, ops=("relu",), where="export", by="FuseOps", graph="relu(neg)", blamed=(Place.PASS, "FuseOps")
+    )
+    assert final.coarse == coarse
+    assert coarse.as_finished_in(final) == final
+    unstable = replace(coarse, kind=Kind.UNSTABLE)
+    assert unstable.as_finished_in(final).kind is Kind.WRONG_VALUE
 
 
 def test_deaths_and_wrong_results_are_distinguished_by_operators_only() -> None:
@@ -172,6 +279,53 @@ def test_id_is_stable() -> None:
     """A change here renames every finding that users have."""
     known = Signature(Kind.WRONG_VALUE, Component.TVM, Stage.RUN, ops=("squeeze", "linear"), where="export")
     assert known.id == "0cbcb259b08a"
+
+
+@pytest.mark.parametrize(
+    ("blamed", "identity"),
+    [
+        ((Place.PASS, "FuseOps"), "3d6969295ece"),
+        ((Place.CODEGEN, "linear"), "4e6cc335af0c"),
+        ((Place.FRONTEND, "linear"), "0e8521dc3a02"),
+        ((Place.FRONTEND, "_linear"), "0965e3895310"),
+        ((Place.LEGALIZATION, "relax.linear"), "bba2c60c3242"),
+        ((Place.RUNTIME, "linear"), "0ae611f2f3ab"),
+    ],
+)
+def test_id_of_what_is_blamed_is_stable(blamed: tuple[str, ...], identity: str) -> None:
+    known = Signature(Kind.WRONG_VALUE, Component.TVM, Stage.RUN, ops=("linear", "relu"), where="export,onnx llvm")
+    assert replace(known, graph="relu(linear(x,w))", blamed=blamed).id == identity
+
+
+def test_id_of_an_operator_that_a_frontend_of_pytorch_gets_wrong_is_stable() -> None:
+    known = Signature(Kind.WRONG_VALUE, Component.TVM, Stage.RUN, ops=("linear", "relu"), where="export llvm")
+    assert replace(known, graph="relu(linear)", blamed=(Place.FRONTEND, "linear")).id == "2ec3e5027485"
+
+
+def test_a_failure_of_a_converter_is_that_of_no_relax_operator() -> None:
+    converter = Frame("site-packages/tvm/relax/frontend/torch/base_fx_graph_translator.py", 10, "_conv_impl")
+    for operator, message in (("nn.linear", "In relax.nn.linear, no layout"), ("add", "R.add uses datatype")):
+        raised = Raised(Stage.IMPORT, "ValueError", message, (converter,))
+        assert signature_of(finding(raised)).skeleton == message.replace(operator, "OP")
+        assert signature_of(finding(replace(raised, frames=()))).skeleton == message
+
+
+@pytest.mark.parametrize(
+    ("component", "importer", "part"),
+    [
+        (Component.EXPORTER, Importer.EXPORT, "torch.export"),
+        (Component.EXPORTER, Importer.ONNX, ""),  # the TorchScript exporter
+        (Component.EXPORTER, Importer.ONNX_DYNAMO, "onnx-dynamo"),
+        (Component.TVM, Importer.EXPORT, ""),
+        (Component.TVM, Importer.ONNX_DYNAMO, ""),
+    ],
+)
+def test_the_part_of_a_component_takes_the_place_of_a_location(
+    component: Component, importer: Importer, part: str
+) -> None:
+    lane = replace(TVM_LANES[0], importer=importer)
+    for evidence in (Died(Stage.RUN, Cause.SIGNAL, 11), Mismatch(0, "a", "b", against="another lane")):
+        assert signature_of(Finding(Kind.WRONG_VALUE, component, lane, Stage.RUN, evidence)).frame == part
 
 
 def test_what_a_lane_is_held_against_is_part_of_its_identity_where_it_is_not_pytorch() -> None:
@@ -206,6 +360,11 @@ def test_what_a_lane_is_held_against_is_part_of_its_identity_where_it_is_not_pyt
 def test_other_evidence_has_its_identity(one: Evidence, other: Evidence, same: bool) -> None:
     ids = {signature_of(finding(evidence, Kind.ILL_FORMED)).id for evidence in (one, other)}  # type: ignore[arg-type]
     assert (len(ids) == 1) is same
+
+
+def test_what_costs_too_much_is_identified_by_what_it_was_compared_with() -> None:
+    excess = signature_of(finding(Excess(Quantity.LIBRARY, 2, 1, "the parameters"), Kind.BLOAT))  # type: ignore[arg-type]
+    assert (excess.skeleton, excess.against) == (Quantity.LIBRARY.value, "the parameters")
 
 
 def test_outputs_that_are_inputs_are_one_finding_whatever_operators_amount_to_an_identity() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,13 +13,13 @@ import pytest
 from graphs_by_hand import Call, case_of
 from small_graphs import LANE, subject_of, values_of
 
-from fuzzer.triage.candidates import Candidate, CandidateChecks, Effort, Predicate, key_of
+from fuzzer.triage.candidates import Candidate, CandidateChecks, Effort, EffortUsedUp, Predicate, key_of
 from fuzzer.triage.passes import PASSES, Pass, Subject
 from fuzzer.triage.passes.keep_region import keep_region
 from fuzzer.triage.reduce import Reduction, reduce
 from fuzzer.triage.reproduce import Reproduction
 from generators import case_file
-from generators.graph import Case
+from generators.graph import Array, Case
 from generators.renumber import renumbered
 from oracles.finding import Component, Finding, Kind
 from oracles.lane import LaneSpec
@@ -106,6 +106,26 @@ def test_calls_ahead_are_counted_apart() -> None:
     assert reduction.calls + reduction.ahead == len(called)
 
 
+@pytest.mark.parametrize("width", [1, 2])
+def test_no_call_is_made_beyond_the_effort(width: int) -> None:
+    called: list[Case] = []
+
+    def shows(case: Case, lane: LaneSpec) -> Reproduction:
+        called.append(case)
+        return Reproduction(False)
+
+    candidates = [
+        Candidate(keep_region, subject_of({"x0": f"float32[{size}]"}, [("v0", "neg", "x0")], "v0"))
+        for size in (1, 2, 3)
+    ]
+    for calls in (0, 2):
+        called.clear()
+        with CandidateChecks(shows, Effort(calls), width) as checks, pytest.raises(EffortUsedUp):
+            list(checks.results(candidates))
+        assert checks.calls == calls
+        assert len(called) == calls + checks.ahead <= calls + (width - 1) * (calls > 0)
+
+
 # --- answers are kept
 
 
@@ -133,6 +153,23 @@ def test_asking_again_asks_and_counts() -> None:
         assert [checks.repeat(subject).same for _ in range(2)] == [True, False]
         assert checks.calls == 2
         assert [answer.same for _, answer in checks.results([Candidate(keep_region, subject)])] == [False]
+
+
+# --- values are computed once
+
+
+def test_pytorch_computes_again_only_what_a_step_has_changed() -> None:
+    """A cut changes no number. Other steps do."""
+    computed: list[tuple[str, ...]] = []
+
+    def values(case: Case) -> Mapping[str, Array]:
+        computed.append(case.graph.ops)
+        return values_of(case)
+
+    case = case_of({"x0": "float32[2]"}, [("v0", "neg", "x0"), ("v1", "exp", "v0"), ("v2", "tanh", "v1")], "v2")
+    reduction = reduce(case, LANE, lambda case, lane: Reproduction(has("exp", "tanh")(case)), values, Effort(5000))
+    assert reduction.steps == ("keep_region", "shrink_dims")
+    assert computed == [("neg", "exp", "tanh"), ("exp", "tanh")], "at the start, and after the second step"
 
 
 # --- the order of the passes

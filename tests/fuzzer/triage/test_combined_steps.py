@@ -15,6 +15,10 @@ from oracles.lane import LaneSpec
 ALONE = subject_of({"x0": "int8[2,3,4] transposed"}, [("v0", "add_scalar:method", "x0", {"other": 3})], "v0")
 
 
+TYPES = ("float16[1,1]", "float16[1]")
+"""The first can get a plain dtype and a lower rank, the second only a plain dtype."""
+
+
 def described(subject: Subject) -> tuple[str, Form, list[float]]:
     (item,), (node,) = subject.graph.inputs, subject.graph.nodes
     return str(item.value.type), node.form, subject.case.tensors["x0"].ravel().tolist()
@@ -30,6 +34,13 @@ def test_all_steps_are_taken_at_once_then_fewer() -> None:
 def test_several_operators_are_cut_before_steps_are_combined() -> None:
     assert list(combined_steps(CHAIN)) == []
     assert list(combined_steps(subject_of({"x0": "float32[1]"}, [("v0", "relu", "x0")], "v0"))) == []
+
+
+def test_two_steps_are_combined_and_one_is_none() -> None:
+    assert [len(list(combined_steps(subject_of({"x0": type}, [("v0", "relu", "x0")], "v0")))) for type in TYPES] == [
+        3,
+        0,
+    ]
 
 
 def test_a_reduction_with_combined_steps_ends_at_the_same_case_in_fewer_calls() -> None:

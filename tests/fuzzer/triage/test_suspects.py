@@ -19,7 +19,7 @@ from fuzzer.triage.suspects import MOST_BY_NAME, Located, located, named_operato
 from generators.graph import Case
 from oracles.finding import Component, Finding, Kind, Mismatch
 from oracles.lane import Engine, Importer, LaneSpec
-from oracles.outcome import Built, Cause, Died, Facts, Outcome, Raised, Ran, Result, Stage
+from oracles.outcome import Built, Cause, Died, Facts, Frame, Outcome, Raised, Ran, Result, Stage
 
 CASE = case_of({"x0": "float32[2]"}, [("v0", "neg", "x0"), ("v1", "relu:inplace", "v0"), ("v2", "abs", "v1")], "v2")
 WRONG = Finding(Kind.WRONG_VALUE, Component.TVM, fakes.TVM, Stage.RUN, Mismatch(0, "1.0", "2.0"))
@@ -124,6 +124,29 @@ def test_names_of_operators_in_a_message_come_after_the_node_of_the_exception() 
 )
 def test_operators_are_found_by_whole_names(message: str, suspects: tuple[str, ...]) -> None:
     assert named_operators(CASE.graph, message) == suspects
+
+
+@pytest.mark.parametrize(
+    ("op", "message"),
+    [
+        ("add_scalar", "relax.add: no"),
+        ("add_scalar", "no add_scalar"),
+        ("leaky_relu", "relax.nn.leakyrelu: no"),
+        ("leaky_relu", "in _leaky_relu"),
+    ],
+)
+def test_an_operator_is_found_by_its_other_names(op: str, message: str) -> None:
+    attributes = {"other": 2} if op == "add_scalar" else {}
+    graph = case_of({"x0": "float32[2]"}, [("v0", op, "x0", attributes)], "v0").graph
+    assert named_operators(graph, message) == ("v0",)
+    assert named_operators(graph, "no relu_scalar") == ()
+
+
+def test_operators_are_found_in_the_names_of_functions() -> None:
+    finding = refused("no layout", pointed="v0")
+    assert isinstance(finding.evidence, Raised)
+    raised = replace(finding.evidence, frames=(Frame("a.py", 1, "_abs"), Frame("b.py", 2, "_impl_v13", owner="Relu")))
+    assert found(Lab(), replace(finding, evidence=raised)).suspects == ("v0", "v1", "v2")
 
 
 def test_long_names_come_first_and_there_are_few() -> None:

@@ -1,0 +1,87 @@
+"""What benchmarks/mutants.py changes, and what it counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from types import CodeType, FunctionType
+
+import mutants
+import pytest
+from mutation import trials
+from mutation.trials import Reach, changed_functions
+
+BEFORE = """
+from __future__ import annotations
+
+LIMIT = 3
+
+class Box:
+    size: int = 2
+
+    @property
+    def double(self) -> int:
+        return self.size * 2
+
+def first(number: int, most: int = 4) -> int:
+    return min([each + 1 for each in range(number)], default=most)
+"""
+
+
+def changes(old: str, new: str) -> list[tuple[str, CodeType]] | None:
+    assert old in BEFORE
+    found = changed_functions(BEFORE, BEFORE.replace(old, new), "box.py")
+    return None if found is None else [(place.name, code) for place, code in found]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "name"),
+    [("size * 2", "size / 2", "Box.double"), ("each + 1", "each - 1", "first"), ("range", "\n        range", None)],
+)
+def test_the_functions_with_other_code_are_found(old: str, new: str, name: str | None) -> None:
+    assert [name for name, _ in changes(old, new) or ()] == ([name] if name else [])
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("LIMIT = 3", "LIMIT = 4"), ("size: int = 2", "size: int = 3"), ("= 4)", "= 5)"), ("@property", "@staticmethod")],
+)
+def test_what_an_import_executes_is_no_change_of_a_function(old: str, new: str) -> None:
+    assert changes(old, new) is None
+
+
+def test_new_code_takes_the_place_of_the_old() -> None:
+    names: dict[str, FunctionType] = {}
+    exec(compile(BEFORE, "box.py", "exec", dont_inherit=True), names)
+    ((_, code),) = changes("each + 1", "each - 1") or ()
+    names["first"].__code__ = code
+    assert names["first"](1) == -1
+
+
+def test_tests_of_the_changed_file_come_first_then_those_of_its_folder_then_quick_ones() -> None:
+    own, near, other, late = (
+        "tests/oracles/test_box.py::a",
+        "tests/oracles/test_lid.py::a",
+        "tests/test_a.py::a",
+        "z::a",
+    )
+    lines = {3: [other, near], 4: [own], 9: [late]}
+    reach = Reach({late: 7.0, other: 0.5, near: 1.0, own: 2.0}, {"oracles/box.py": lines})
+    assert reach.of("oracles/box.py", range(2, 5)) == [own, near, other]
+    assert reach.of("oracles/box.py", range(5, 9)) == []
+    assert reach.of("oracles/box.py", range(1, 10)) == [own, near, other]  # the last one would exceed 10 s
+    assert reach.of_file("oracles/box.py") == [own, near, other]
+    assert reach.of_file("oracles/data.py") == []
+    assert reach.of_folder("oracles/data.py") == [near, own]
+    assert trials.MOST_SECONDS == 10.0
+
+
+def test_a_mutant_that_takes_too_long_is_killed_and_one_with_the_same_code_does_not_count() -> None:
+    counted = Counter({"killed": 6, "timed out": 2, "survived": 2, "same code": 5})
+    share, (least, most) = mutants.share(counted)
+    assert share == 0.8
+    assert (round(least, 3), round(most, 3)) == (0.49, 0.943)  # Wilson's interval for 8 of 10
+
+
+def test_the_files_of_each_part_exist() -> None:
+    for globs in mutants.PARTS.values():
+        assert all(list(mutants.ROOT.glob(glob)) for glob in globs)

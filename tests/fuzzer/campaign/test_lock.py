@@ -1,0 +1,59 @@
+"""Who runs a campaign, and what a folder is that has no index."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from fuzzer.campaign import index, state
+from fuzzer.campaign.lock import LOCK, Busy, holder, is_campaign, locked, why_no_index
+
+
+def test_the_holder_is_named_while_it_holds_the_lock(tmp_path: Path) -> None:
+    assert holder(tmp_path) is None
+    with locked(tmp_path):
+        assert (tmp_path / LOCK).read_text() == str(os.getpid())
+        assert holder(tmp_path) == os.getpid()
+        with pytest.raises(Busy, match=f"^{tmp_path}: process {os.getpid()} runs this campaign$"):
+            locked(tmp_path)
+    assert holder(tmp_path) is None
+
+
+def test_a_holder_that_has_not_written_its_number_yet_is_a_holder(tmp_path: Path) -> None:
+    with locked(tmp_path) as file:
+        file.truncate(0)
+        assert holder(tmp_path) == 0
+        with pytest.raises(Busy, match=r"process \? runs this campaign"):
+            locked(tmp_path)
+
+
+def test_the_number_of_an_earlier_holder_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / LOCK).write_text("12345678901234567890")
+    with locked(tmp_path):
+        assert (tmp_path / LOCK).read_text() == str(os.getpid())
+
+
+@pytest.mark.parametrize("name", [index.NAME, state.NAME])
+def test_a_folder_with_a_state_is_a_campaign(tmp_path: Path, name: str) -> None:
+    assert not is_campaign(tmp_path)
+    (tmp_path / name).touch()
+    assert is_campaign(tmp_path)
+
+
+def test_a_campaign_that_starts_the_compilers_is_one(tmp_path: Path) -> None:
+    with locked(tmp_path):
+        assert is_campaign(tmp_path)
+        assert why_no_index(tmp_path) == (
+            f"{tmp_path}: process {os.getpid()} is just starting this campaign; nothing of it is written yet"
+        )
+
+
+def test_why_a_folder_has_no_index(tmp_path: Path) -> None:
+    assert why_no_index(tmp_path) == f"{tmp_path}: no campaign; `fuzz run --campaign {tmp_path}` starts one"
+    (tmp_path / state.NAME).touch()
+    remedy = f"`fuzz status --repair --campaign {tmp_path}` makes one"
+    assert why_no_index(tmp_path) == f"{tmp_path}: this campaign has no index; {remedy}"
+    file = tmp_path / state.NAME
+    assert why_no_index(file) == f"{file}: no campaign, but a file"
