@@ -486,9 +486,15 @@ def test_a_file_for_which_sqlite_has_no_memory_is_damage(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "change", ["UPDATE progress SET seconds = 'x'", "UPDATE origins SET tally = 7, campaign = 'theirs'"]
+    ("change", "use"),
+    [
+        ("UPDATE progress SET seconds = 'x'", lambda mine, _: mine.write(State(7, campaign="mine"))),
+        ("UPDATE origins SET tally = 7, campaign = 'theirs'", lambda mine, theirs: mine.adopt(theirs)),
+    ],
 )
-def test_an_index_with_other_types_is_damage_also_where_it_is_written(tmp_path: Path, change: str) -> None:
+def test_an_index_with_other_types_is_damage_also_where_it_is_written(
+    tmp_path: Path, change: str, use: Callable[[Index, Index], object]
+) -> None:
     for name in ("mine", "theirs"):
         (tmp_path / name).mkdir()
         with Index(tmp_path / name) as written:
@@ -501,7 +507,4 @@ def test_an_index_with_other_types_is_damage_also_where_it_is_written(tmp_path: 
         Index(tmp_path / "theirs", writes=False) as theirs,
         pytest.raises(Invalid, match="status --repair"),
     ):
-        if "origins" in change:  # a write would mend it
-            mine.adopt(theirs)
-        else:
-            mine.write(State(7, campaign="mine"))
+        use(mine, theirs)
