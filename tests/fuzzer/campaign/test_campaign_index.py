@@ -431,7 +431,7 @@ def test_a_file_for_which_sqlite_has_no_memory_is_damage(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "change", ["UPDATE progress SET seconds = 'x'", "UPDATE origins SET tally = 7, campaign = 'theirs'"]
+    "change", ["UPDATE progress SET seconds = 'x'", "UPDATE origins SET tally = x'37', campaign = 'theirs'"]
 )
 def test_an_index_with_other_types_is_damage_also_where_it_is_written(tmp_path: Path, change: str) -> None:
     for name in ("mine", "theirs"):
@@ -442,8 +442,8 @@ def test_an_index_with_other_types_is_damage_also_where_it_is_written(tmp_path: 
         db.execute(change)
 
     def change_it(mine: Index, theirs: Index) -> None:
-        mine.write(State(7, campaign="mine"))
         mine.adopt(theirs)
+        mine.write(State(7, campaign="mine"))
 
     with (
         Index(tmp_path / "mine") as mine,
