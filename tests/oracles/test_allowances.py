@@ -9,7 +9,7 @@ from fakes import expect
 from oracles.against_torch import judge
 from oracles.finding import Kind
 from oracles.reference import Expected
-from oracles.tolerance import ALLOWANCES, MAX_RELATIVE, C, mismatch, tolerance, uncertainty
+from oracles.tolerance import ALLOWANCES, MAX_RELATIVE, Allowance, C, mismatch, tolerance, uncertainty
 from oracles.transforms import TRANSFORMS, TRANSFORMS_BY_NAME, Rounding, rounding_of
 
 RIGHT = expect([1.0, -4.0, 0.25], envelope=1e-7)
@@ -35,6 +35,17 @@ def test_the_terms_of_an_allowance(rounding: Rounding) -> None:
         C * (allowed.growth * uncertainty(RIGHT) + min(allowed.units * 2.0**-23, MAX_RELATIVE) * 4.0),
         rtol=1e-15,
     )
+
+
+def test_the_allowances_are_those_that_were_chosen() -> None:
+    """A change here needs a reason in docs/tolerance.md."""
+    assert (C, MAX_RELATIVE) == (2.0, 1 / 32)
+    assert {
+        Rounding.SAME: Allowance(1.0, 0.0, False, True),
+        Rounding.OTHER_ORDER: Allowance(8.0, 32.0, False, True),
+        Rounding.FAST_MATH: Allowance(4.0, 8.0, True, False),
+        Rounding.HALF: Allowance(8192.0, 262144.0, True, False),
+    } == ALLOWANCES
 
 
 def test_each_allowance_is_larger_than_the_plain_tolerance() -> None:

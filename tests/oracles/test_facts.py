@@ -342,9 +342,13 @@ def test_a_factor_of_four_shows_on_a_machine_of_any_speed(
 
 
 def test_the_evidence_of_a_slow_lane_is_in_hundredths_of_a_second() -> None:
-    lanes: dict[LaneSpec, Outcome] = {TVM: timed(1.003), TVM_ONNX: timed(1.003), TVM_C: timed(12.3456)}
+    lanes: dict[LaneSpec, Outcome] = {TVM: timed(1.0034), TVM_ONNX: timed(1.0034), TVM_C: timed(12.3456)}
     evidence = Excess(Quantity.TIME, 12.35, 10.03, "the other lanes")
     assert list(slow(CASE, lanes)) == [Finding(Kind.SLOW, Component.TVM, TVM_C, Stage.COMPILE, evidence)]
+
+
+def test_work_is_a_compilation_its_kernels_and_its_passes() -> None:
+    assert work(Facts(kernels=4, passes=100)) == pytest.approx(0.015 + 4 * 0.0075 + 100 * 0.0003, rel=1e-12)
 
 
 @pytest.mark.parametrize("other", [{"target": "c"}, {"toolchain": "old"}, {"asserts": not TVM.asserts}], ids=str)

@@ -96,14 +96,31 @@ def test_as_many_are_under_way_as_the_width_says() -> None:
 
 
 def test_calls_ahead_are_counted_apart() -> None:
-    called: list[str] = []
+    called: list[LaneSpec] = []
 
     def shows(case: Case, lane: LaneSpec) -> Reproduction:
-        called.append(case_file.digest(case))
+        called.append(lane)
         return Reproduction(has("softmax")(case))
 
     reduction = reduced(shows, 4)
     assert reduction.calls + reduction.ahead == len(called)
+    assert set(called) == {LANE}
+
+
+def test_no_call_goes_on_after_the_end() -> None:
+    begun: list[Case] = []
+    ended: list[Case] = []
+
+    def shows(case: Case, lane: LaneSpec) -> Reproduction:
+        begun.append(case)
+        time.sleep(0.02 * len(begun))
+        ended.append(case)
+        return Reproduction(False)
+
+    sizes = [subject_of({"x0": f"float32[{size}]"}, [("v0", "neg", "x0")], "v0") for size in (1, 2, 3, 4)]
+    with CandidateChecks(shows, Effort(), 4) as checks:
+        next(checks.results(Candidate(keep_region, subject) for subject in sizes))
+    assert len(begun) == len(ended) == checks.calls + checks.ahead
 
 
 @pytest.mark.parametrize("width", [1, 2])
