@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Annotated
 
 import msgspec
 
@@ -15,6 +16,11 @@ COMPILER_STAGES = frozenset(Stage) - {Stage.START, Stage.RENDER}
 
 MAX_REASONS = 500
 OTHER_REASONS = "(other reasons)"
+
+
+Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
+Seconds = Annotated[float, msgspec.Meta(ge=0.0, le=1e15)]
+"""Larger numbers in a file are no counts of a campaign: sums of them would be no numbers of SQLite."""
 
 
 class Counters(msgspec.Struct):
@@ -33,24 +39,24 @@ class Counters(msgspec.Struct):
     stage_cpu            by stage, CPU seconds of the lanes
     """
 
-    tests: int = 0
-    invalid: int = 0
-    errors: int = 0
-    lane_results: int = 0
-    triage_lane_results: int = 0
-    unsupported: dict[str, int] = msgspec.field(default_factory=dict)
-    lacking: dict[str, dict[str, int]] = msgspec.field(default_factory=dict)
-    environment: dict[str, int] = msgspec.field(default_factory=dict)
-    broken: dict[str, int] = msgspec.field(default_factory=dict)
-    evaluation_disagrees: dict[str, int] = msgspec.field(default_factory=dict)
-    stage_cpu: dict[str, float] = msgspec.field(default_factory=dict)
-    test_cpu_seconds: float = 0.0
+    tests: Count = 0
+    invalid: Count = 0
+    errors: Count = 0
+    lane_results: Count = 0
+    triage_lane_results: Count = 0
+    unsupported: dict[str, Count] = msgspec.field(default_factory=dict)
+    lacking: dict[str, dict[str, Count]] = msgspec.field(default_factory=dict)
+    environment: dict[str, Count] = msgspec.field(default_factory=dict)
+    broken: dict[str, Count] = msgspec.field(default_factory=dict)
+    evaluation_disagrees: dict[str, Count] = msgspec.field(default_factory=dict)
+    stage_cpu: dict[str, Seconds] = msgspec.field(default_factory=dict)
+    test_cpu_seconds: Seconds = 0.0
     """CPU time of the lanes that tests ran."""
-    triage_cpu_seconds: float = 0.0
+    triage_cpu_seconds: Seconds = 0.0
     """CPU time of the lanes that triage ran."""
-    cpu_seconds: float = 0.0
+    cpu_seconds: Seconds = 0.0
     """CPU time of all processes: the supervisor, zygotes, children and the processes that they started."""
-    wall_seconds: float = 0.0
+    wall_seconds: Seconds = 0.0
 
     def add(self, result: Result, *, triage: bool = False) -> None:
         counted = sum(_is_result(lane, outcome) for lane, outcome in result.outcomes.items())

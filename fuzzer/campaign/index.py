@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -27,7 +27,7 @@ from fuzzer.campaign.counters import Counters
 from fuzzer.campaign.database import code_of, connected, damaged_is_invalid, is_plain, of_the_machine
 from fuzzer.campaign.rows import NO_OBSERVATIONS, FailureRate, IndexRow, Observations
 from fuzzer.campaign.schema import MIGRATIONS
-from fuzzer.campaign.state import State
+from fuzzer.campaign.state import Number, State
 from generators.graph import Invalid
 from generators.plain_file import NO_FILE
 from oracles.lane import Importer
@@ -38,9 +38,6 @@ NAMELESS = ""
 """The name of an index that only contains the rows of other campaigns."""
 
 PROGRESS_SECONDS = 30
-
-_Number = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
-"""A seed, or the number of a test."""
 
 T = TypeVar("T")
 
@@ -164,7 +161,7 @@ class Index:
             named = other.rows(tuple[int, str], "SELECT id, name FROM lanes")
             lanes = {number: self._lane(name) for number, name in named}
             query = "SELECT id, campaign, seed, next_test, tally FROM origins WHERE campaign <> ?"
-            for origin, campaign, *rest, tally in other.rows(tuple[int, str, _Number, _Number, str], query, NAMELESS):
+            for origin, campaign, *rest, tally in other.rows(tuple[int, str, Number, Number, str], query, NAMELESS):
                 if self._is_ahead(campaign, tally):
                     continue  # this index has a newer copy
                 db.execute(
@@ -270,7 +267,7 @@ class Index:
 
     def origins(self) -> list[tuple[str, int, Counters]]:
         """(name, seed, counters) of the campaign itself, and of all that were merged into it."""
-        rows = self.rows(tuple[str, _Number, str], "SELECT campaign, seed, tally FROM origins ORDER BY id")
+        rows = self.rows(tuple[str, Number, str], "SELECT campaign, seed, tally FROM origins ORDER BY id")
         with self._guard:
             return [(name, seed, _counters(counters)) for name, seed, counters in rows]
 
@@ -279,7 +276,8 @@ class Index:
         total: dict[str, Any] = {}
         for *_, counters in self.origins():
             _add(total, msgspec.to_builtins(counters))
-        return msgspec.convert(total, Counters)
+        with self._guard:
+            return msgspec.convert(total, Counters)
 
     def history(self, tests: int, newest: int) -> dict[str, tuple[dict[str, int], dict[str, int]]]:
         """By lane, how often it ended in each way: in its newest outcomes, and in those before. Only the last `tests`
@@ -306,7 +304,7 @@ class Index:
     def state(self) -> State | None:
         """The campaign's own state; None where nothing was written yet."""
         own = self.rows(
-            tuple[int, str, _Number, _Number, str],
+            tuple[int, str, Number, Number, str],
             "SELECT id, campaign, seed, next_test, tally FROM origins WHERE id = ?",
             OWN,
         )

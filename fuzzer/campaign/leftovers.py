@@ -31,7 +31,9 @@ def remove(folder: Path, scratch: Path) -> None:
 def _incomplete(folder: Path) -> Iterator[Path]:
     for name in FOLDERS:
         yield from folder.glob(f"{name}/.tmp-*")
-        yield from (path for path in folder.glob(f"{name}/*/.tmp-*") if not path.parent.is_symlink())
+        for inside in folder.glob(f"{name}/*"):
+            if not inside.is_symlink():
+                yield from inside.glob(".tmp-*")
     for name in FILES:
         yield from folder.glob(f".tmp-{name}-*")
 

@@ -5,16 +5,21 @@ from __future__ import annotations
 import os
 import uuid
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
-from fuzzer.campaign.counters import Counters
+from fuzzer.campaign.counters import Count, Counters
 from fuzzer.system.files import write_atomically
 from generators.graph import Invalid
 from generators.plain_file import MOST_DOCUMENT, read_plain
 
 FORMAT = 1
 NAME = "campaign.json"
+
+
+Number = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
+"""A seed, or the number of a test."""
 
 
 class State(msgspec.Struct, forbid_unknown_fields=True):
@@ -25,11 +30,11 @@ class State(msgspec.Struct, forbid_unknown_fields=True):
     campaign  a random name, different for each campaign
     """
 
-    seed: int
-    next_test: int = 0
+    seed: Number
+    next_test: Number = 0
     counters: Counters = msgspec.field(default_factory=Counters, name="tally")
-    found: dict[str, int] = msgspec.field(default_factory=dict, name="seen")
-    known: dict[str, int] = msgspec.field(default_factory=dict)
+    found: dict[str, Count] = msgspec.field(default_factory=dict, name="seen")
+    known: dict[str, Count] = msgspec.field(default_factory=dict)
     campaign: str = ""
     format: int = FORMAT
 

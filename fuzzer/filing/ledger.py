@@ -258,7 +258,7 @@ class Ledger:
         """The rows of a query. Raise `Invalid` where they cannot be read."""
         try:
             return self._rows.execute(query, values).fetchall()
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError, MemoryError) as error:
             raise self._damaged(error) from None
 
     def _damaged(self, error: Exception) -> Invalid:

@@ -508,3 +508,24 @@ def test_an_index_with_other_types_is_damage_also_where_it_is_written(
         pytest.raises(Invalid, match="status --repair"),
     ):
         use(mine, theirs)
+
+
+@pytest.mark.parametrize(
+    "tally",
+    ['{"cpu_seconds": 1.7e308}', '{"tests": 9223372036854775807}', '{"tests": -1}', '{"stage_cpu": {"run": 1e300}}'],
+)
+def test_counters_that_no_campaign_reaches_are_damage(tmp_path: Path, tally: str) -> None:
+    with Index(tmp_path) as written:
+        written.write(State(7, campaign="me"))
+    with closing(sqlite3.connect(tmp_path / index.NAME)) as db, db:
+        db.execute("UPDATE origins SET tally = ?", (tally,))
+    with Index(tmp_path, writes=False) as read, pytest.raises(Invalid, match="status --repair"):
+        read.totals()
+
+
+@pytest.mark.parametrize("field", ["seed", "next_test"])
+def test_a_number_that_sqlite_does_not_hold_is_refused(tmp_path: Path, field: str) -> None:
+    document = {**msgspec.to_builtins(State(7, campaign="me")), field: 1 << 63}
+    (tmp_path / state.NAME).write_bytes(msgspec.json.encode(document))
+    with pytest.raises(Invalid, match="move it away"):
+        Store(tmp_path, None)

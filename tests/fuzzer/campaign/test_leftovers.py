@@ -81,8 +81,11 @@ def test_nothing_is_deleted_behind_a_link(tmp_path: Path) -> None:
     (tmp_path / "outside" / ".tmp-of-the-user").mkdir(parents=True)
     (tmp_path / "crashes").mkdir()
     (tmp_path / "crashes" / "x").symlink_to(tmp_path / "outside")
+    listed: list[object] = []
+    sys.addaudithook(lambda event, found: listed.append(found[0]) if event == "os.scandir" else None)
     removed(tmp_path)
     assert (tmp_path / "outside" / ".tmp-of-the-user").is_dir()
+    assert not any(str(path).endswith("crashes/x") for path in listed)
 
 
 def test_a_pipe_in_the_place_of_the_scratch_folder_is_not_waited_for(tmp_path: Path) -> None:
