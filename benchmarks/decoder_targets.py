@@ -282,7 +282,8 @@ def _read_message(data: bytes) -> object:
     message, payload = protocol.decoded(data)
     if isinstance(message, protocol.Job):
         return protocol.case_of(message, payload)
-    return job.take(message, payload)
+    job.take(message, payload)
+    return job
 
 
 def _read_stream(data: bytes) -> object:
