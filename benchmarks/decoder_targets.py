@@ -283,7 +283,7 @@ def _read_message(data: bytes) -> object:
     if isinstance(message, protocol.Job):
         return protocol.case_of(message, payload)
     job.take(message, payload)
-    return job.stage
+    return job
 
 
 def _read_stream(data: bytes) -> object:

@@ -337,13 +337,13 @@ def _new_process(template: Path, row: Row, verb: Verb, strace: bool) -> tuple[En
             process.kill()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-    files = (place.root / name for name in ("stdout", "stderr"))
-    output, errors = (path.read_bytes()[: 20 << 20].decode(errors="replace") for path in files)
+    texts = ((place.root / name).read_bytes()[: 20 << 20] for name in ("stdout", "stderr"))
+    printed, errors = (text.decode(errors="replace") for text in texts)
     cpu, wall = usage.ru_utime + usage.ru_stime, time.monotonic() - began
     if strace:
         cpu, wall = 0.0, 0.0  # strace takes more than the command
     events = log.read_text().splitlines()
-    ended = Ended(process.returncode, output, errors, cpu, wall, usage.ru_maxrss / 1000, events)
+    ended = Ended(process.returncode, printed, errors, cpu, wall, usage.ru_maxrss / 1000, events)
     traced = _outside_in(trace.read_text(errors="replace"), place) if strace else []
     return ended, [*faults_of(ended, place), *traced]
 

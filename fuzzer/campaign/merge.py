@@ -44,11 +44,18 @@ def merge(sources: Sequence[Path], into: Path) -> list[Merged]:
         with Index(source, writes=False) as theirs:
             theirs.check()
         _check_names(source)
-        for path in (path for name in ("crashes", "corpus", WAITING, PARKED) for path in (source / name).glob("*/*")):
-            if path.is_symlink() or path.parent.is_symlink():
-                raise Invalid(f"{path if path.is_symlink() else path.parent}: {LINK}")
+        for name in ("crashes", "corpus", WAITING, PARKED):
+            _check_links(source / name)
     with Store(into, None) as store:
         return [bring(source, store) for source in sources]
+
+
+def _check_links(folders: Path) -> None:
+    """Raise `Invalid` where a folder, or something in it, is a link. What is behind a link is not listed."""
+    for folder in folders.glob("*"):
+        for path in (folder, *(() if folder.is_symlink() else folder.glob("*"))):
+            if path.is_symlink():
+                raise Invalid(f"{path}: {LINK}")
 
 
 def _check_names(source: Path) -> None:
