@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fuzzer.signature import Signature, failure_location, plain_function
+from fuzzer.signature.frames import is_difftvm_frame
 from oracles.finding import Component, Kind
 from oracles.outcome import Frame, Stage
 
@@ -33,6 +34,12 @@ def test_a_transform_stands_for_a_pass_that_says_nothing() -> None:
     assert (
         failure_location([Frame("<string>", 1, "<module>"), Frame("<frozen runpy>", 7, "run")]) == "<frozen runpy>:run"
     )
+
+
+def test_difftvms_own_files_are_left_out() -> None:
+    own = ("/venv/fuzzer/lanes/relax/build.py", "generators/check.py", "/a/oracles/judge.py")
+    others = ("/venv/my_fuzzer/build.py", "/venv/fuzzer/build.cc", "/venv/tvm/relax/op.py")
+    assert [is_difftvm_frame(Frame(file, 1, "f")) for file in (*own, *others)] == [True] * 3 + [False] * 3
 
 
 def test_a_finding_that_was_saved_before_classes_were_known_is_found_again() -> None:

@@ -24,6 +24,21 @@ def test_every_damage_is_detected_and_no_refusal_is_taken_for_one(wording: Wordi
     } == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("cudaErrorECCUncorrectable", GpuDamage.DEVICE),
+        ("cudaErrorNvlinkUncorrectable", GpuDamage.DEVICE),
+        ("CUDA_ERROR_NVLINK_UNCORRECTABLE", GpuDamage.DEVICE),
+        ("cudaErrorIllegalAddress", GpuDamage.WORKER),
+        ("CUDNN_STATUS_BAD_PARAM", GpuDamage.WORKER),
+        ("CUDNN_STATUS_SUCCESS", GpuDamage.NONE),
+    ],
+)
+def test_names_of_errors(name: str, damage: GpuDamage) -> None:
+    assert gpu_damage_of(Raised(Stage.RUN, "RuntimeError", f"it ended with {name}")) is damage
+
+
 def test_what_is_not_there_is_no_word_on_the_hardware() -> None:
     assert gpu_damage_of(raised(cuda_exception(NO_DEVICE, Wording.RUNTIME))) is GpuDamage.WORKER
 

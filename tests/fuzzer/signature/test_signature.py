@@ -6,7 +6,16 @@ import pytest
 
 from fuzzer.lanes import TVM_LANES
 from fuzzer.lanes.target_table import TARGET_LANES
-from fuzzer.signature import Signature, classify_failure, failure_location, plain_function, signature_of, skeleton
+from fuzzer.signature import (
+    Signature,
+    classify_failure,
+    failure_location,
+    missing_features,
+    plain_function,
+    readable,
+    signature_of,
+    skeleton,
+)
 from fuzzer.signature.blame import Place
 from oracles.finding import Component, Evidence, Excess, Finding, Kind, Mismatch, Quantity, SideEffect
 from oracles.lane import Importer
@@ -105,6 +114,44 @@ def test_a_skeleton_is_what_is_left_of_a_message() -> None:
         "got TENSOR, TENSOR, a TENSOR or TENSOR"
     )
     assert skeleton("R.add(lv7 is not closed, (Type of it neither") == "R.add(VAR is not closed, (Type of it neither"
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        ("use of undeclared identifier 'inff'; did you mean 'int'?", "‘inff’ undeclared (first use in this function)"),
+        ("unexpected type name 'half': expected expression", "expected expression before ‘half’"),
+        ("expected ';' after expression", "expected '"),
+    ],
+)
+def test_one_error_of_two_compilers_is_in_the_words_of_gcc(error: str, text: str) -> None:
+    assert readable(f"Compilation error:\n/tmp/a.c:1:2: error: {error}\n 7 | x") == f"Compilation error: {text}"
+
+
+def test_the_cause_of_a_failure_of_the_exporter_through_dynamo() -> None:
+    cause = "<class 'torch.onnx.E'>: no 'aten.x'\nfor it\n⬆️\n<class 'b.C'>: later"
+    message = f"Failed to convert.\n## Exception summary\n\n{cause}"
+    assert readable(message) == "torch.onnx.E: no 'aten.x'\nfor it"
+    assert readable(message.replace("\n⬆️", "\n\n(Refer to the report")) == "torch.onnx.E: no 'aten.x'\nfor it"
+
+
+@pytest.mark.parametrize(
+    ("reason", "features"),
+    [
+        ("Unsupported function types ['amin.default', 'amax.default']", ("amax.default", "amin.default")),
+        ("Unsupported function target aten.pow", ("aten.pow",)),
+        ("The following operators are not implemented: Loop, If", ("If", "Loop")),
+        ("Exporting the operator 'aten::fft' to ONNX opset version 17 is not supported", ("aten::fft",)),
+        (
+            "DispatchError: No ONNX function found for <OpOverload(op='aten.erfcx', overload='default')>",
+            ("aten.erfcx",),
+        ),
+        ("Could not find an implementation for Erf(13) node", ("Erf",)),
+        ("no layout for 7 dimensions", ("no layout for N dimensions",)),
+    ],
+)
+def test_what_is_missing_is_named(reason: str, features: tuple[str, ...]) -> None:
+    assert missing_features(Unsupported(Stage.IMPORT, reason)) == features
 
 
 @pytest.mark.parametrize(
