@@ -119,6 +119,20 @@ def test_what_takes_memory_is_left_out_of_what_a_campaign_keeps(make: Callable[.
         assert (getattr(kept, name) == getattr(whole, name)) is (name not in left_out), name
 
 
+def test_the_finding_whose_name_is_most_alike_is_named(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(saved, saved.with_name("another"))
+    wrong = saved.with_name(saved.name.replace("relu", "rely"))
+    with pytest.raises(Invalid) as beside:
+        finding_file.read(wrong)
+    assert str(beside.value) == f"{wrong}: there is no such folder; did you mean {saved}?"
+    monkeypatch.chdir(saved.parents[1])
+    with pytest.raises(Invalid) as by_name:
+        finding_file.read(Path(wrong.name))
+    assert str(by_name.value) == f"{wrong.name}: there is no such folder; did you mean {Path('crashes', saved.name)}?"
+    with pytest.raises(Invalid, match=r"^far: there is no such folder$"):
+        finding_file.read(Path("far"))
+
+
 def test_a_folder_that_is_still_being_written_is_no_finding(tmp_path: Path, saved: Path) -> None:
     shutil.copytree(saved, saved.with_name(".tmp-abc"))
     assert finding_file.folders_in(saved.parent) == [saved]
