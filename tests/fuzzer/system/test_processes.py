@@ -58,7 +58,11 @@ def test_threads_share_one_heap(tmp_path: Path) -> None:
     assert heaps("as it is", tmp_path / "loose") > 1
 
 
-LIMITED = "from fuzzer.system.processes import limit_files; limit_files(); import os, subprocess\n"
+LIMITED = "from fuzzer.system.processes import limit_files; limit_files(); import os, subprocess, sys\n"
+AS_OTHER_PROGRAMS = (
+    "import os, signal; signal.signal(signal.SIGXFSZ, signal.SIG_DFL);"  # Python ignores it
+    f" os.truncate('file', {MOST_FILE_BYTES + 1})"
+)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +70,7 @@ LIMITED = "from fuzzer.system.processes import limit_files; limit_files(); impor
     [
         (f"os.truncate('file', {MOST_FILE_BYTES})", ""),
         (f"os.truncate('file', {MOST_FILE_BYTES + 1})", "File too large"),
-        (f"subprocess.run(['dd', 'if=/dev/zero', 'of=file', 'bs=1', 'seek={MOST_FILE_BYTES}'], check=True)", "SIGXFSZ"),
+        (f"subprocess.run([sys.executable, '-c', {AS_OTHER_PROGRAMS!r}], check=True)", "SIGXFSZ"),
         ("import resource; assert resource.getrlimit(resource.RLIMIT_CORE) == (0, 0)", ""),
     ],
 )
