@@ -107,8 +107,10 @@ def interval(killed: int, count: int) -> tuple[float, float]:
 
 def drawn(parts: Sequence[str], sample: int, seed: int, again: Path | None) -> dict[str, list[Mutant]]:
     """The mutants of each part that are run, and a line on how many there are."""
-    from mutation.made import mutants_of
-
+    try:
+        from mutation.made import mutants_of
+    except ModuleNotFoundError as missing:
+        sys.exit(f"{missing.name} is not installed: pip install -c constraints.txt -e '.[mutants]' installs it")
     names = set(re.findall(r"^# (\S+:\d+:\d+) ", again.read_text(), re.M)) if again else set()
     chosen = {}
     for part in parts:
@@ -135,6 +137,8 @@ def main() -> None:
     parser.add_argument("--survivors", type=Path, default=Path("survivors.txt"))
     parser.add_argument("--again", type=Path, help="a file of survivors")
     args = parser.parse_args()
+    if unknown := set(args.parts.split(",")) - PARTS.keys():
+        parser.error(f"{min(unknown)!r} is no part; the parts are {', '.join(PARTS)}")
     chosen = drawn(args.parts.split(","), args.sample, args.seed, args.again)
     part_of = {mutant.path: part for part, mutants in chosen.items() for mutant in mutants}
     mutants = [mutant for each in chosen.values() for mutant in each]
