@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from fuzzer.campaign import index, waiting
 from fuzzer.campaign.counters import MAX_REASONS, OTHER_REASONS, Counters
 from fuzzer.campaign.state import State
 from fuzzer.lanes import ONNXRUNTIME, TVM_LANES
@@ -53,7 +54,9 @@ def test_a_campaign_that_has_just_begun_has_a_summary() -> None:
     assert [summary[name] for name in names] == [0.0, 0.0, 1.0]
 
 
-def test_the_words_of_campaign_json() -> None:
+def test_the_words_and_numbers_on_disk() -> None:
+    """A change here loses what campaigns have written."""
+    assert (index.NAME, index.OWN, waiting.MET) == ("index.sqlite", 1, ".met")
     written = msgspec.to_builtins(State(7, found={"0a": 1}))
     assert list(written) == ["seed", "next_test", "tally", "seen", "known", "campaign", "format"]
     assert (MAX_REASONS, OTHER_REASONS) == (500, "(other reasons)")

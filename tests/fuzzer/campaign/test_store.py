@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from fuzzer.campaign import index
 from fuzzer.campaign.layout import SCRATCH
 from fuzzer.campaign.lock import Busy
 from fuzzer.campaign.rows import index_row
@@ -135,6 +136,13 @@ def test_state_survives(tmp_path: Path, make: Make) -> None:
         assert store.state.next_test == 7
         assert store.state.counters.unsupported == {lane.name: 1}
         assert list(store.findings.values()) == [saved]
+
+
+def test_a_new_campaign_has_an_index_once_something_is_read_from_it(tmp_path: Path) -> None:
+    with Store(tmp_path, 5) as store:
+        assert not (tmp_path / index.NAME).exists()
+        assert store.ask(lambda read: read.tests) == 0
+        assert (tmp_path / index.NAME).exists()
 
 
 def test_what_was_committed_counts_although_the_copy_for_scripts_is_older(tmp_path: Path) -> None:

@@ -107,6 +107,11 @@ def test_calls_ahead_are_counted_apart() -> None:
     assert set(called) == {LANE}
 
 
+def test_a_reduction_that_reaches_its_limit_has_not_finished() -> None:
+    reduction = reduce(CASE, LANE, lambda case, lane: Reproduction(False), values_of, Effort(2))
+    assert (reduction.finished, reduction.gone, reduction.calls) == (False, False, 2)
+
+
 def test_no_call_goes_on_after_the_end() -> None:
     begun: list[Case] = []
     ended: list[Case] = []
