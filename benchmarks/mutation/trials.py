@@ -13,7 +13,6 @@ import gc
 import importlib
 import json
 import os
-import pickle
 import resource
 import shutil
 import signal
@@ -26,9 +25,10 @@ from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from types import CodeType, FunctionType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import coverage
+import msgspec
 import psutil
 import pytest
 
@@ -40,7 +40,11 @@ MOST_SECONDS = 10.0
 """A mutant survives if the tests that take so many seconds without it do not fail."""
 
 MOST_BYTES = 8 << 30
+# `fuzzer/system/process_tree.py` has this number too, and what `kill_below` does. It cannot be imported here: children
+# that import a changed copy of `fuzzer` are forked from this process
 PR_SET_CHILD_SUBREAPER = 36
+
+T = TypeVar("T")
 
 SURVIVED, KILLED, NEEDS_IMPORT = 0, 1, 70
 """How a child that runs tests ends. Any other end is that of a mutant that is killed."""
@@ -110,7 +114,9 @@ class Trials:
 
     def reach(self) -> Reach:
         """Run all tests once, unchanged. Raise where one fails."""
-        return self._answer(lambda answer: self._pytest(self._folders, _Map(self._copy, self._paths, answer)), 1800.0)
+        return self._answer(
+            lambda answer: self._pytest(self._folders, _Map(self._copy, self._paths, answer)), Reach, 1800.0
+        )
 
     def run(self, changes: Sequence[Change], reach: Reach) -> Iterator[tuple[int, str]]:
         """Yield the index of each change with "killed", "survived" or "timed out", as soon as it is known."""
@@ -180,7 +186,7 @@ class Trials:
     def _import_libraries(self) -> None:
         """Import here what the tests import of other projects, so that children need not."""
         listed = self._answer(
-            lambda answer: self._pytest(self._folders, _Modules(self._copy, answer), "--collect-only"), 300.0
+            lambda answer: self._pytest(self._folders, _Modules(self._copy, answer), "--collect-only"), list[str], 300.0
         )
         for name in listed:
             with suppress(ImportError):  # some modules make others, which have no file
@@ -194,13 +200,13 @@ class Trials:
         temporary = [f"--basetemp={self._scratch / 'pytest'}"]
         return int(pytest.main([*given, *temporary, *options, *folders], plugins=[plugin]))
 
-    def _answer(self, run: Callable[[Path], int], seconds: float) -> Any:
-        """Run in a child; return what it has pickled into the file that it gets."""
+    def _answer(self, run: Callable[[Path], int], kind: type[T], seconds: float) -> T:
+        """Run in a child; return what it has written as JSON into the file that it gets."""
         answer = self._copy.parent / "answer"
         answer.unlink(missing_ok=True)
         if (verdict := self.verdict(lambda: run(answer), seconds)) != "survived":
             raise RuntimeError(f"the tests fail without a mutant ({verdict}): see {self._copy.parent / 'log'}")
-        return pickle.loads(answer.read_bytes())
+        return msgspec.json.decode(answer.read_bytes(), type=kind)
 
     def _quietly(self, run: Callable[[], int]) -> None:
         """Run, with the output in a file, and end this process."""
@@ -264,7 +270,7 @@ class _Modules:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         files = {name: str(getattr(module, "__file__", None)) for name, module in list(sys.modules.items())}
         libraries = sorted(name for name, file in files.items() if not file.startswith(f"{self._copy}{os.sep}"))
-        self._answer.write_bytes(pickle.dumps(libraries))
+        self._answer.write_bytes(msgspec.json.encode(libraries))
 
 
 class _Map(_Failures):
@@ -292,7 +298,7 @@ class _Map(_Failures):
         for path, file in files.items():
             by_line = data.contexts_by_lineno(file)
             reach.tests[path] = {line: [test for test in tests if test] for line, tests in by_line.items()}
-        self._answer.write_bytes(pickle.dumps(reach))
+        self._answer.write_bytes(msgspec.json.encode(reach))
         return True
 
 

@@ -28,7 +28,6 @@ _MACHINE = (
     "/lib",
     "/dev/null",
     "/dev/urandom",
-    "/dev/shm/",
     "/etc/localtime",
     "/etc/ld.so",
 )
@@ -91,7 +90,7 @@ def _fault(event: str, arguments: tuple[Any, ...], given: tuple[str, ...]) -> st
         case "compile" | "exec":
             return _of_code(event, arguments)
         case _ if event in _CHANGES:
-            outside = [path for path in _changed(event, arguments) if not path.startswith((*given, "/dev/shm/"))]
+            outside = [path for path in _changed(event, arguments) if not path.startswith(given)]
             return f"{event} of {outside[0]}" if outside else ""
         case _ if event in _NEVER:
             return f"{event} {arguments!r:.200}"
@@ -126,7 +125,7 @@ def _of_file(path: Any, writes: bool, flags: object, given: tuple[str, ...]) -> 
     if isinstance(path, int) or _caller()[1] == "open_plain":  # its own opener has an event too
         return ""
     real = _in_place(path) if isinstance(flags, int) and flags & os.O_NOFOLLOW else os.path.realpath(os.fsdecode(path))
-    if real.startswith((*given, "/dev/null", "/dev/shm/", f"/proc/{os.getpid()}/")):
+    if real.startswith((*given, "/dev/null", f"/proc/{os.getpid()}/")):
         return ""
     if writes:
         return "" if "__pycache__" in real and _is_of_import() else f"writes {real}"

@@ -329,6 +329,13 @@ class Index:
         """All rows of a query, checked as in `each`."""
         return list(self.each(row, query, *values))
 
+    def read_all(self) -> None:
+        """Read each row of each table. Raise `Invalid` where a text is no UTF-8, or a value is too large."""
+        for table, kind in self.each(tuple[str, str], "SELECT name, type FROM sqlite_master"):
+            if kind == "table":
+                for _ in self.each(tuple, f'SELECT * FROM "{table}"'):
+                    pass
+
 
 def _add(total: dict[str, Any], counters: dict[str, Any]) -> None:
     for name, value in counters.items():
@@ -359,11 +366,12 @@ def _in_turn(test: IndexRow) -> Iterator[tuple[int, str, str, str | None]]:
 
 
 def _makes_sense(folder: Path) -> bool:
-    """Whether the state of the campaign, and of those merged into it, can be read."""
+    """Whether all rows can be read, and the state of the campaign and of those merged into it."""
     try:
         with Index(folder, writes=False) as read:
             read.state()
             read.origins()
+            read.read_all()
     except Invalid:
         return False
     return True

@@ -75,7 +75,7 @@ class StoredEvidence(msgspec.Struct, forbid_unknown_fields=True):
     @property
     def evidence(self) -> Evidence:
         """The field that is set. Raise `Invalid` if there is not exactly one."""
-        found = [value for field in msgspec.structs.fields(self) if (value := getattr(self, field.name)) is not None]
+        found = [value for name in self.__struct_fields__ if (value := getattr(self, name)) is not None]
         if len(found) != 1:
             raise Invalid(f"evidence: {len(found)} fields are set, not one")
         evidence: Evidence = found[0]

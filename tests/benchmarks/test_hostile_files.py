@@ -8,19 +8,19 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-import hostile_base
-import hostile_by_hand
-import hostile_files
 import pytest
 import watching
-from hostile_base import SECRET, VERBS, Place
-from hostile_files import Ended
+from hostile.at_random import mutation
+from hostile.commands import KINDS, VERBS
+from hostile.judging import Ended, faults_of
+from hostile.place import SECRET, Place
+from hostile.rows import rows
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reliability.md").read_text()
-ROWS = {row.name: row for row in hostile_by_hand.rows()}
+ROWS = {row.name: row for row in rows()}
 
 
 def test_there_are_enough_of_them_and_the_page_says_how_many() -> None:
@@ -42,7 +42,7 @@ def test_some_files_by_hand_and_some_mutations_do_no_harm() -> None:
 
 
 def test_a_mutation_is_made_again() -> None:
-    once, again = (hostile_files.mutation(1, 7, "*") for _ in range(2))
+    once, again = (mutation(1, 7, "*") for _ in range(2))
     assert (once.kind, once.verb, once.source.random()) == (again.kind, again.verb, again.source.random())
 
 
@@ -69,8 +69,8 @@ def test_a_fault_is_noticed(tmp_path: Path, ended: Ended, fault: str) -> None:
     place = Place(tmp_path / "a")
     place.outside.mkdir()
     (place.outside / "secret").write_text(SECRET)
-    assert hostile_files.faults_of(GOOD, place) == []
-    (found,) = hostile_files.faults_of(ended, place)
+    assert faults_of(GOOD, place) == []
+    (found,) = faults_of(ended, place)
     assert fault in found
 
 
@@ -80,7 +80,7 @@ def test_a_change_outside_is_noticed(tmp_path: Path) -> None:
     place.outside.mkdir()
     (place.outside / "secret").write_text("another")
     (place.out / "page.html").write_text(f"<{SECRET}>")
-    assert hostile_files.faults_of(GOOD, place) == [
+    assert faults_of(GOOD, place) == [
         "it changed a file outside",
         "page.html has what is in a file outside",
     ]
@@ -134,4 +134,4 @@ def test_the_watcher_ends_a_process_that_would_start_a_compiler(tmp_path: Path) 
 
 def test_every_kind_of_file_is_read_by_a_command() -> None:
     read = frozenset().union(*(verb.reads for verb in VERBS.values()))
-    assert read == frozenset(hostile_base.KINDS)
+    assert read == frozenset(KINDS)

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from collections import Counter
+from pathlib import Path
 from types import CodeType, FunctionType
 
 import mutants
 import pytest
 from mutation import trials
 from mutation.trials import Reach, changed_functions
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 BEFORE = """
 from __future__ import annotations
@@ -85,3 +92,57 @@ def test_a_mutant_that_takes_too_long_is_killed_and_one_with_the_same_code_does_
 def test_the_files_of_each_part_exist() -> None:
     for globs in mutants.PARTS.values():
         assert all(list(mutants.ROOT.glob(glob)) for glob in globs)
+
+
+BOX = """LIMIT = 3
+
+def first(number):
+    return number + LIMIT
+
+def second(number):
+    return -number
+"""
+
+TEST_OF_BOX = """import box
+
+def test_first():
+    assert box.first(1) == 4
+
+def test_second():
+    assert box.second(0) == 0
+"""
+
+TRY = """
+import json, sys
+from dataclasses import asdict
+from pathlib import Path
+from mutation.trials import Change, Trials
+
+copy, box = Path(sys.argv[1]), Path(sys.argv[1], "box.py").read_text()
+trials = Trials(copy, ["tests"], "", ["box.py"])
+reach = trials.reach()
+changes = [
+    Change("box.py", range(4, 5), box.replace("number + LIMIT", "number - LIMIT")),
+    Change("box.py", range(7, 8), box.replace("-number", "+number")),
+    Change("box.py", range(1, 2), box.replace("LIMIT = 3", "LIMIT = 4")),
+]
+print(json.dumps([asdict(reach), dict(trials.run(changes, reach))]))
+"""
+
+
+@pytest.mark.slow
+def test_changes_of_a_small_project_are_tried(tmp_path: Path) -> None:
+    """What a child knows of the tests comes back as it was: the lines are numbers."""
+    copy = tmp_path / "copy"
+    (copy / "tests").mkdir(parents=True)
+    (copy / "box.py").write_text(BOX)
+    (copy / "tests" / "test_box.py").write_text(TEST_OF_BOX)
+    environment = {**os.environ, "PYTHONPATH": str(BENCHMARKS)}
+    command = [sys.executable, "-c", TRY, str(copy)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    reach, verdicts = json.loads(done.stdout)
+    first, second = (f"tests/test_box.py::test_{name}" for name in ("first", "second"))
+    assert list(reach["seconds"]) == [first, second]
+    assert {line: tests for line, tests in reach["tests"]["box.py"].items() if tests} == {"4": [first], "7": [second]}
+    assert verdicts == {"0": "killed", "1": "survived", "2": "killed"}

@@ -463,6 +463,34 @@ def test_a_text_that_no_campaign_writes_is_damage(tmp_path: Path, change: str) -
         read.rows(tuple, "SELECT * FROM lanes, counts, outcomes")
 
 
+@pytest.mark.parametrize(
+    ("change", "is_whole"),
+    [
+        ("UPDATE lanes SET name = 'another'", True),
+        ("UPDATE lanes SET name = CAST(x'ff' AS TEXT)", False),
+        ("UPDATE outcomes SET how = CAST(x'c0af' AS TEXT)", False),
+        ("UPDATE counts SET name = CAST(x'ff' AS TEXT)", False),
+        ("UPDATE origins SET campaign = CAST(x'ff' AS TEXT)", False),
+        ("INSERT INTO features VALUES (CAST(x'eda080' AS TEXT), 1, 1, 1)", False),
+        (f"UPDATE outcomes SET how = hex(zeroblob({MOST_VALUE}))", False),
+    ],
+)
+def test_an_index_is_repaired_where_a_text_of_any_table_cannot_be_read(
+    tmp_path: Path, change: str, is_whole: bool
+) -> None:
+    """Readers advise to repair it. SQLite's own check does not look at the bytes of a text."""
+    with Index(tmp_path) as written:
+        written.write(State(7, campaign="me", found={"0a": 1}), [index_row(0, 0.5, {TORCH: Ran(())})])
+    with closing(sqlite3.connect(tmp_path / index.NAME)) as db, db:
+        db.execute(change)
+        assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    assert index.is_sound(tmp_path) == is_whole
+    kept = repair(tmp_path)
+    assert (kept is None) == is_whole
+    with Index(tmp_path, writes=False) as read:
+        read.read_all()
+
+
 def test_a_schema_that_is_no_text_is_damage(tmp_path: Path) -> None:
     with Index(tmp_path) as written:
         written.write(State(7, campaign="me"))

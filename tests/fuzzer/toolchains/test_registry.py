@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 from pathlib import Path
 
 import pytest
 
+from fuzzer.cli import main
 from fuzzer.system.environment import EnvironmentMissing
+from fuzzer.system.exit_codes import Exit
 from fuzzer.toolchains import registry
 from fuzzer.toolchains.toolchain import HOST, GraphLanguage, Toolchain
 from generators.graph import Invalid
+from generators.plain_file import LINK, NO_FILE
 
+CRASHES = Path(__file__).parents[3] / "crashes"
 MINE = Toolchain("mine", "/opt/python", {"PYTHONPATH": "/opt/tvm/python"}, GraphLanguage.RELAY)
 
 
@@ -109,6 +114,34 @@ def test_one_installation_at_a_time(cache: Path) -> None:
         with pytest.raises(Invalid, match=r"^another `fuzz toolchain` is running; try again when it has finished$"):
             add()
     add()
+
+
+@pytest.mark.parametrize(("thing", "why"), [("link", LINK), ("pipe", NO_FILE)])
+@pytest.mark.parametrize("words", [["toolchain", "check", "mine"], ["bisect", "FINDING", "--toolchains", "mine"]])
+def test_something_else_in_the_place_of_a_record_is_refused_with_one_sentence(
+    cache: Path,
+    tmp_path: Path,
+    thing: str,
+    why: str,
+    words: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = add() / registry.NAME
+    elsewhere = tmp_path / "elsewhere.json"
+    path.rename(elsewhere)  # what the link leads to is valid
+    if thing == "link":
+        path.symlink_to(elsewhere)
+    else:
+        os.mkfifo(path)
+    shipped = next(path for path in CRASHES.iterdir() if path.name.startswith("wrong-value-"))
+    monkeypatch.setattr("sys.argv", ["fuzz", *(str(shipped) if word == "FINDING" else word for word in words)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code in (Exit.BAD_INPUT, Exit.ENVIRONMENT)
+    assert capsys.readouterr().err == f"fuzz: {path}: {why}\n"
+    registry.remove("mine")
+    assert elsewhere.exists()
 
 
 @pytest.mark.parametrize(

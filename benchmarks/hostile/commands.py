@@ -1,158 +1,15 @@
-"""A small campaign with a file of each kind that difftvm reads, which hostile files are made from; and the commands
-that read each of them. `hostile_files.py` uses it."""
+"""The commands that read files of a campaign, and the kinds of files that each reads."""
 
 from __future__ import annotations
 
-import shutil
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
-import msgspec
-from decoder_targets import ROOT, exported, index_bytes, onnx_bytes
 from mutations import Form
 
-from fuzzer.campaign import filing_progress, state
-from fuzzer.campaign.index import Index
-from fuzzer.campaign.store import Store
-from fuzzer.campaign.waiting_item import document as waiting_document
-from fuzzer.campaign.waiting_item import written
-from fuzzer.cluster import assignment
-from fuzzer.filing.ledger import Ledger, LedgerEntry
-from fuzzer.findings import finding_file, record
-from fuzzer.findings import merge as merging
-from fuzzer.signature import signature_of
-from fuzzer.toolchains.registry import ToolchainRecord
-from fuzzer.toolchains.toolchain import GraphLanguage
-from fuzzer.triage.investigate import Sighting
-
-TOOLCHAIN = "own"
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """The folders of one run.
-
-    campaign  the one that is hostile
-    good      one that is not, which it is merged with
-    out       what commands write
-    outside   nothing here may be read or written
-    """
-
-    root: Path
-
-    @property
-    def campaign(self) -> Path:
-        return self.root / "given"
-
-    @property
-    def good(self) -> Path:
-        return self.root / "good"
-
-    @property
-    def out(self) -> Path:
-        return self.root / "out"
-
-    @property
-    def outside(self) -> Path:
-        return self.root.with_name(f"{self.root.name}-outside")
-
-    @property
-    def finding(self) -> Path:
-        return self.campaign / "crashes" / FINDING
-
-    @property
-    def onnx_finding(self) -> Path:
-        return self.campaign / "crashes" / ONNX_FINDING
-
-    @property
-    def corpus_case(self) -> Path:
-        return self.campaign / "corpus" / CORPUS_CASE
-
-    @property
-    def waiting(self) -> Path:
-        return next(iter((self.campaign / "waiting").glob("*")))
-
-
-FINDING = "wrong-value-selu-253a62bf677c"
-"""A shipped finding with a natural case."""
-
-ONNX_FINDING = "rejected-tile-34f780f878bb"
-CORPUS_CASE = "cond"
-SECRET = "CANARY-of-a-file-outside-5d1f"
-
-
-def build(root: Path) -> Place:
-    """Write the campaign, with everything valid."""
-    place = Place(root)
-    for folder in (place.out, place.outside, place.campaign / "models"):
-        folder.mkdir(parents=True)
-    (place.outside / "secret").write_text(SECRET)
-    for slug in (FINDING, ONNX_FINDING):
-        shutil.copytree(ROOT / "crashes" / slug, place.campaign / "crashes" / slug)
-    (place.finding / record.BEFORE).write_text("# from tvm.script import ir as I\n")
-    shutil.copytree(ROOT / "corpus" / CORPUS_CASE, place.corpus_case)
-    with Store(place.campaign, 7) as store:
-        store.finished(3)
-        store.state.counters.tests = 3
-        _let_wait(store, ROOT / "crashes" / ONNX_FINDING)
-    (place.campaign / "index.sqlite").write_bytes(index_bytes())
-    for beside in place.campaign.glob("index.sqlite-*"):
-        beside.unlink()
-    merged = merging.MergeFile(1, [merging.Merge(ONNX_FINDING, FINDING, "the same message")])
-    (place.campaign / merging.NAME).write_bytes(msgspec.json.encode(merged))
-    filing_progress.write(place.campaign, filing_progress.Progress(1, 2, "no network"))
-    assignment.write(place.campaign, assignment.Round(0, 10, [0, 1]))
-    (place.campaign / "models" / "m.onnx").write_bytes(onnx_bytes())
-    (place.campaign / "models" / "m.pt2").write_bytes(exported())
-    _sweep(place.campaign / "sweep", place.corpus_case)
-    _toolchain(place.campaign / "cache" / "difftvm" / "toolchains" / TOOLCHAIN)
-    _ledger(place.campaign / "filed.sqlite")
-    with Store(place.good, 8) as store:
-        store.save_state()
-    return place
-
-
-def _let_wait(store: Store, folder: Path) -> None:
-    doc, case = finding_file.read_with_case(folder)
-    sighting = Sighting(signature_of(doc.finding), doc.finding, (doc.lane,))
-    waiting = waiting_document(case, sighting, {"tvm": "0.27.0"})
-    (store.folder / "waiting").mkdir()
-    written(store.folder / "waiting" / waiting.slug, waiting, case)
-
-
-def _sweep(folder: Path, case: Path) -> None:
-    (folder / "samples").mkdir(parents=True)
-    shutil.copytree(case, folder / "samples" / "abs-float32-0")
-    (folder / "asked.json").write_text('{"ops": "abs", "samples": 1}\n')
-    (folder / "samples.jsonl").write_text('{"key": "abs/float32/0", "why": ""}\n')
-    (folder / "sweep.jsonl").write_text('{"key": "abs/float32/0", "lanes": {"torch": ["supported", ""]}}\n')
-
-
-def _toolchain(folder: Path) -> None:
-    folder.mkdir(parents=True)
-    record = ToolchainRecord(1, TOOLCHAIN, GraphLanguage.RELAX, "/no/python", {"A": "b"}, {"tvm": "0.26.0"}, 7)
-    (folder / "toolchain.json").write_bytes(msgspec.json.encode(record))
-
-
-def _ledger(path: Path) -> None:
-    with Ledger(path) as ledger:
-        entry = LedgerEntry("api.github.com/a/b", "253a62bf677c", "n", "title", "/x", "0.27.0", 1.0)
-        ledger.intend(entry)
-        ledger.filed(entry, 3, "https://github.com/a/b/issues/3")
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("PRAGMA journal_mode = DELETE")
-    path.with_name("filed.sqlite.lock").unlink()
-
-
-def has_index(place: Place) -> bool:
-    with Index(place.campaign, writes=False) as read:
-        return read.state() is not None and state.read(place.campaign) is not None
-
-
-# --- commands
+from hostile.place import TOOLCHAIN, Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,3 +148,8 @@ VERBS = {
     "sweep": Verb(lambda place: ["sweep", "--out", place.campaign / "sweep"], _SWEEP),
 }
 """The command lines. Those that would start a compiler are watched until then."""
+
+
+def is_chosen(name: str, globs: str) -> bool:
+    """Whether a command has a name that fits one of these globs, which commas separate."""
+    return any(fnmatchcase(name, glob.strip()) for glob in globs.split(","))

@@ -1,0 +1,60 @@
+"""The folders of one run, and what is in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+TOOLCHAIN = "own"
+
+FINDING = "wrong-value-selu-253a62bf677c"
+"""A shipped finding with a natural case."""
+
+ONNX_FINDING = "rejected-tile-34f780f878bb"
+CORPUS_CASE = "cond"
+SECRET = "CANARY-of-a-file-outside-5d1f"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The folders of one run.
+
+    campaign  the one that is hostile
+    good      one that is not, which it is merged with
+    out       what commands write
+    outside   nothing here may be read or written
+    """
+
+    root: Path
+
+    @property
+    def campaign(self) -> Path:
+        return self.root / "given"
+
+    @property
+    def good(self) -> Path:
+        return self.root / "good"
+
+    @property
+    def out(self) -> Path:
+        return self.root / "out"
+
+    @property
+    def outside(self) -> Path:
+        return self.root.with_name(f"{self.root.name}-outside")
+
+    @property
+    def finding(self) -> Path:
+        return self.campaign / "crashes" / FINDING
+
+    @property
+    def onnx_finding(self) -> Path:
+        return self.campaign / "crashes" / ONNX_FINDING
+
+    @property
+    def corpus_case(self) -> Path:
+        return self.campaign / "corpus" / CORPUS_CASE
+
+    @property
+    def waiting(self) -> Path:
+        return next(iter((self.campaign / "waiting").glob("*")))
