@@ -15,6 +15,7 @@ from fuzzer.system.terminal import one_sentence, say
 
 VERBS = {
     "run": "Fuzz: start the campaign in DIR, or continue it.",
+    "diff": "Compare two builds of TVM: what fails in one of them alone.",
     "status": "Show how a campaign is doing, whether it runs or not.",
     "triage": "List the findings of a campaign.",
     "replay": "Run a finding again: is the bug still there?",

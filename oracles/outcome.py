@@ -69,6 +69,7 @@ class Facts:
     passes           how many passes ran, also to fold constants
     mutants          modules broken on purpose, for lanes that break modules
     behaviour        names of what the compiler did, for guidance: operators, kernels, passes that changed the program
+    reached          functions of changed code that the lane called, where a build of TVM is compared with another one
     trace            what the lane recorded for blame, where its `tracing` requests that
     pointed          the value of the graph at whose node the lane raised, where the exception's frames tell it; no
                      finding has it
@@ -89,6 +90,7 @@ class Facts:
     passes: int = 0
     mutants: tuple[Mutant, ...] = ()
     behaviour: tuple[str, ...] = ()
+    reached: tuple[str, ...] = ()
     trace: Trace | None = None
     pointed: str = ""
 

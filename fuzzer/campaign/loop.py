@@ -42,9 +42,10 @@ class Campaign:
         cases: Cases | None = None,
         watch: Watch = lambda index, case, result, findings: None,
         machine: Machine = THIS,
+        guidance: Guidance | None = None,
     ) -> None:
         self.settings, self.store = settings, store
-        self.guidance = Guidance(settings, store.state.seed)
+        self.guidance = guidance or Guidance(settings, store.state.seed)
         self.guidance.recall(store.observations())
         self.pause_switch = PauseSwitch()
         self.disk_space = DiskSpace(

@@ -101,7 +101,7 @@ def on_plain_lanes(result: Result) -> Result:
             outcomes[plain_of(lane)] = _without_values(outcome)
         else:
             facts = facts_of(outcome)  # what the evaluation needed says nothing about compiled code
-            outcomes[lane] = Built(Facts(checked=facts.checked, behaviour=facts.behaviour))
+            outcomes[lane] = Built(Facts(checked=facts.checked, behaviour=facts.behaviour, reached=facts.reached))
     return Result(outcomes, result.stage_cpu, result.cpu_seconds)
 
 

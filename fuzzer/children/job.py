@@ -21,6 +21,7 @@ from fuzzer.isolate import protocol
 from fuzzer.lanes.base.compiler_error import CompilerError
 from fuzzer.lanes.base.pointed import value_pointed_at
 from fuzzer.lanes.base.prepared_case import Lane, PreparedCase, Step
+from fuzzer.toolchains import reached
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Built, Facts, Frame, Stage
@@ -47,6 +48,7 @@ class _Steps:
 
     def begin(self, lane: int, until: Stage | None = None) -> None:
         self.lane, self.until, self.facts = lane, until, Facts()
+        reached.clear()
         self(Stage.START)
 
     def __call__(self, stage: Stage) -> None:
@@ -55,7 +57,13 @@ class _Steps:
         now = _cpu()
         self.cpu[self.stage] += now - self._since
         self._since, self.stage = now, stage
+        self.note_reached()
         protocol.send(self._connection, protocol.At(self.lane, stage))
+
+    def note_reached(self) -> None:
+        """Note the functions of changed code that the lane has called by now."""
+        if (called := reached.called()) != self.facts.reached:
+            self.note(reached=called)
 
     def note(self, **fields: object) -> None:
         self.facts = replace(self.facts, **fields)  # type: ignore[arg-type]
@@ -165,6 +173,7 @@ def _run_lane(
             message, payload = _raised(index, CompilerError(too_much), step, own=False), ()
     except BaseException as error:  # around the lane there is only our own code
         message, payload = _raised(index, error, step, own=True), ()
+    step.note_reached()
     protocol.send(connection, message, *payload)
 
 

@@ -26,6 +26,7 @@ from collections.abc import Sequence
 from fuzzer.isolate.zygote_requests import MAX_BYTES, OWN_FAILURE, SCRIPT
 from fuzzer.system import host_name, process_tree, processes, user_namespace
 from fuzzer.system.processes import ONE_THREAD, die_with_parent, kill_group
+from fuzzer.toolchains import reached
 from fuzzer.toolchains.preload import Preload, PreloadFailed, execute
 from fuzzer.toolchains.toolchain import GraphLanguage
 
@@ -149,6 +150,7 @@ def main() -> None:
     die_with_parent(int(supervisor))
     os.environ.update(ONE_THREAD)
     gc.disable()  # collections while modules are imported find little, and take a fifth of the start
+    reached.note_functions_of_tvm()
     from fuzzer.lanes import warmup
 
     versions = warmup.warm_up(toolchain, GraphLanguage(kind))

@@ -6,9 +6,12 @@ from enum import IntEnum
 
 
 class Exit(IntEnum):
-    """`GONE` is success: nothing fails, or the bug is gone. 70 to 78 are the results of a finding that ran again."""
+    """`GONE` is success: nothing fails, or the bug is gone. `WORSE` and `NOT_REACHED` are those of `fuzz diff`. 70 to
+    78 are the results of a finding that ran again."""
 
     GONE = 0
+    WORSE = 1
+    NOT_REACHED = 2
     BAD_INPUT = 64
     ENVIRONMENT = 69
     TIMED_OUT = 70

@@ -15,6 +15,7 @@ import types
 from dataclasses import dataclass
 from pathlib import Path
 
+from fuzzer.toolchains import reached
 from generators.graph import Invalid
 
 _MODULE = "__preload__"
@@ -59,7 +60,8 @@ def read(path: Path) -> Preload:
 def execute(preload: Preload) -> dict[str, str]:
     """Execute the file as a module that stays loaded; return the entry for the versions. Raise `PreloadFailed`.
 
-    Processes that import TVM call this. The file may not start threads: a forked child would not have them.
+    Processes that import TVM call this. Calls of the file's functions are noted (`reached`). The file may not start
+    threads: a forked child would not have them.
     """
     data = _bytes(preload)
     module = types.ModuleType(_MODULE)
@@ -68,7 +70,7 @@ def execute(preload: Preload) -> dict[str, str]:
     linecache.checkcache(preload.path)
     before = _threads()
     try:
-        exec(compile(data, preload.path, "exec"), module.__dict__)
+        exec(reached.compiled(data, preload.path, Path(preload.path).name), module.__dict__)
     except (Exception, SystemExit) as error:
         raise PreloadFailed(f"--preload {preload.path}{_line(preload, error)}: {_message(error)}") from error
     if (more := _threads() - before) > 0:

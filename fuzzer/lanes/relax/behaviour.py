@@ -14,6 +14,7 @@ from tvm import relax
 
 from fuzzer.lanes.base.prepared_case import Step
 from fuzzer.lanes.relax.tir_blocks import block_patterns
+from fuzzer.toolchains import reached
 
 MOST = 400
 """The largest number of names of a lane. A program of a few operators has some dozens."""
@@ -96,4 +97,5 @@ class _Instrument:
         self._recorder = recorder
 
     def run_after_pass(self, module: Any, info: Any) -> None:
+        reached.note_pass(str(info.name))
         self._recorder.after(str(info.name), module)

@@ -1,0 +1,168 @@
+"""A lab in which only what fails in the patched toolchain, and not in the base, is a failure.
+
+The lanes run in the patched toolchain. A lane that fails there runs in the base too. Where it fails there as well, its
+outcome is replaced by `Skipped`, which no oracle judges. So tests, reduction, confirmation and blame look for what is
+wrong in the patched toolchain alone, and are otherwise those of every campaign. A lane that does not support a case
+fails where the base supports it.
+
+All lanes of some tests run in the base, too. That shows what fails in the base alone.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from fuzzer.difference.changed_code import ChangedCode
+from fuzzer.difference.comparisons import Comparisons
+from fuzzer.difference.failures import failures_in, refusal
+from fuzzer.difference.pair import Pair, described
+from fuzzer.isolate.fleet import Lab
+from fuzzer.isolate.reports import SanitizerReport, ScriptRun
+from fuzzer.triage.reproduce import RunLanes, joined
+from generators import case_file
+from generators.graph import Case
+from oracles.finding import Finding
+from oracles.lane import Engine, LaneSpec, is_tier_1
+from oracles.outcome import Broken, Built, Outcome, Outcomes, Ran, Result, Skipped, Unsupported
+
+IN_BOTH = Skipped("it fails in the base too")
+
+ALL_TWINS_OF = 4
+"""All lanes of one test of so many run in the base too."""
+
+Fixed = Callable[[Case, Finding], None]
+"""Called with what fails in the base alone."""
+
+
+@dataclass(slots=True)
+class _Runs:
+    """What this thread ran of one case.
+
+    outcomes   the outcomes so far, as the campaign has them
+    compared   lanes of the patched toolchain whose twin ran
+    all_twins  whether lanes that do not fail are compared too
+    reached    what the lanes reached of the changed code
+    differing  what the compilers did otherwise, by the lanes that ran in both
+    """
+
+    case: Case | None = None
+    outcomes: dict[LaneSpec, Outcome] = field(default_factory=dict)
+    compared: set[LaneSpec] = field(default_factory=set)
+    all_twins: bool = False
+    reached: set[str] = field(default_factory=set)
+    differing: set[str] = field(default_factory=set)
+
+
+class DifferenceLab:
+    """Runs lanes in the patched toolchain, and compares them with the base. Several threads may call it at the same
+    time; the runs of one case are those of one thread."""
+
+    def __init__(
+        self,
+        lab: Lab,
+        pair: Pair,
+        fixed: Fixed,
+        changed: ChangedCode = ChangedCode(),
+        named: Collection[LaneSpec] = (),
+    ) -> None:
+        """`named` are the lanes that run in every test, where tests have no tiers."""
+        self._lab, self._pair, self._fixed, self._changed = lab, pair, fixed, changed
+        self._named = frozenset(named)
+        self._here = threading.local()
+        self.comparisons = Comparisons()
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Those of the lab, and what the base is: it is part of each report."""
+        return {**self._lab.versions, "base": f"{described(self._pair.base)}, where it is right"}
+
+    @property
+    def cpu_seconds(self) -> float:
+        return self._lab.cpu_seconds
+
+    def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        return self._compared(self._lab.run, case, lanes)
+
+    def run_fresh(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        return self._compared(self._lab.run_fresh, case, lanes)
+
+    def examine(self, case: Case, lane: LaneSpec) -> tuple[SanitizerReport, ...]:
+        return self._lab.examine(case, lane)
+
+    def run_script(self, source: str, lane: LaneSpec) -> ScriptRun:
+        return self._lab.run_script(source, lane)
+
+    def reached(self, case: Case) -> tuple[Collection[str], Collection[str]]:
+        """What the lanes of the case reached of the changed code, and what the compilers did otherwise. The thread that
+        ran them may ask."""
+        runs: _Runs | None = getattr(self._here, "runs", None)
+        return (runs.reached, runs.differing) if runs and runs.case is case else ((), ())
+
+    def _compared(self, run: RunLanes, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        result = run(case, lanes)
+        runs = self._runs_of(case, result)
+        failures = failures_in(case, runs.outcomes)
+        mine = [lane for lane in runs.outcomes if self._pair.is_patched(lane) and lane not in runs.compared]
+        known = {
+            lane for lane in mine if is_tier_1(lane) and lane in failures and self.comparisons.is_known(failures[lane])
+        }
+        compared = [lane for lane in mine if lane not in known and (lane in failures or runs.all_twins)]
+        twins = {self._pair.twin(lane): lane for lane in compared}
+        ran = run(case, tuple(twins)) if twins else Result({})
+        base = {twins[lane]: outcome for lane, outcome in ran.outcomes.items()}
+        self._trace(runs, result.outcomes, base)
+        failures_of_base = failures_in(case, {**runs.outcomes, **base})
+        # what exporters and onnxruntime do is the same with both
+        others = [lane for lane, failure in failures.items() if lane.engine is not Engine.TVM]
+        changed: dict[LaneSpec, Outcome] = dict.fromkeys((*known, *others), IN_BOTH)
+        for lane in compared:
+            if lane in failures:
+                changed[lane] = self._outcome(runs.outcomes[lane], base[lane], failures[lane], failures_of_base)
+            elif lane in failures_of_base:
+                self._fixed(case, failures_of_base[lane])
+        self.comparisons.ran(len(compared))
+        runs.compared.update(known, compared)
+        runs.outcomes |= changed
+        spent = joined(result, ran)
+        return Result({**result.outcomes, **changed}, spent.stage_cpu, spent.cpu_seconds)
+
+    def _trace(self, runs: _Runs, now: Outcomes, base: Outcomes) -> None:
+        """Record what the lanes reached of the changed code, and what the twins did otherwise."""
+        for lane, outcome in now.items():
+            if self._pair.is_patched(lane):
+                runs.reached.update(self._changed.reached_by(lane, outcome))
+        for lane, outcome in base.items():
+            runs.reached.update(self._changed.reached_by(lane, outcome))
+            runs.differing.update(_differing(outcome, runs.outcomes[lane]))
+
+    def _outcome(
+        self, patched: Outcome, base: Outcome, failure: Finding, failures_of_base: Mapping[LaneSpec, Finding]
+    ) -> Outcome:
+        """The outcome of a lane that fails in the patched toolchain: its own where the base is right."""
+        if failure.lane in failures_of_base or isinstance(base, Skipped | Broken):
+            self.comparisons.failed_in_both(failure)
+            return IN_BOTH
+        return refusal(patched) if isinstance(patched, Unsupported) else patched
+
+    def _runs_of(self, case: Case, result: Result) -> _Runs:
+        """What this thread ran of the case, with this result."""
+        runs: _Runs = getattr(self._here, "runs", None) or _Runs()
+        if runs.case is not case:
+            digest = int(case_file.digest(case)[:8], 16)
+            whole = bool(self._named) and self._named <= result.outcomes.keys()
+            is_test = whole or any(is_tier_1(lane) for lane in result.outcomes)
+            runs = self._here.runs = _Runs(case, all_twins=is_test and digest % ALL_TWINS_OF == 0)
+        runs.outcomes |= result.outcomes
+        runs.compared -= result.outcomes.keys()  # they ran again
+        return runs
+
+
+def _differing(base: Outcome, patched: Outcome) -> Iterator[str]:
+    """What one of the compilers did and the other did not, where both came to an end."""
+    if not (isinstance(base, Ran | Built) and isinstance(patched, Ran | Built)):
+        return
+    before, now = set(base.facts.behaviour), set(patched.facts.behaviour)
+    yield from (f"- {name}" for name in before - now)
+    yield from (f"+ {name}" for name in now - before)

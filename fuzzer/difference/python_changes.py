@@ -1,0 +1,104 @@
+"""Which Python functions of TVM differ between two installations."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.util
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from fuzzer.system.environment import EnvironmentMissing
+from fuzzer.toolchains.reached import functions_of
+from fuzzer.toolchains.toolchain import Toolchain, own_environment
+
+_SECONDS = 60
+_WHERE = "import importlib.util; print(importlib.util.find_spec('tvm').submodule_search_locations[0])"
+
+Functions = dict[str, list[str]]
+"""Qualified names of functions, by the path of their file relative to the folder of TVM."""
+
+
+def tvm_folder(toolchain: Toolchain) -> Path:
+    """The folder of the package `tvm` of a toolchain. Raise `EnvironmentMissing` where it has none."""
+    if toolchain.is_host and not toolchain.environment:
+        spec = importlib.util.find_spec("tvm")
+        places = list(spec.submodule_search_locations or ()) if spec else []
+    else:
+        command = [toolchain.python, "-P", "-c", _WHERE]
+        environment = own_environment(toolchain, {})
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=_SECONDS)
+        places = done.stdout.split("\n")[:1] if done.returncode == 0 else []
+    if not places:
+        raise EnvironmentMissing(f"toolchain {toolchain.name!r} has no package tvm")
+    return Path(places[0])
+
+
+def changed_functions(base: Path, patched: Path) -> Functions:
+    """The functions below the folder `patched` that the folder `base` does not have in the same form. Comments,
+    docstrings and the lines where functions begin do not count."""
+    found: Functions = {}
+    for path in sorted(patched.rglob("*.py")):
+        place = path.relative_to(patched).as_posix()
+        other = base / place
+        text, before = path.read_bytes(), other.read_bytes() if other.is_file() else b""
+        if text != before and (names := _differing(_forms(before), _forms(text))):
+            found[place] = names
+    return found
+
+
+def functions_in(path: Path) -> list[str]:
+    """The qualified names of all functions of a file. Raise `SyntaxError` where it is no Python."""
+    return list(dict.fromkeys(name for name, _ in functions_of(ast.parse(path.read_bytes()))))
+
+
+def differing_libraries(base: Path, patched: Path) -> list[str]:
+    """The names of shared libraries below the folder `patched` whose bytes differ from those below `base`."""
+    libraries = (path for path in sorted(patched.rglob("*.so*")) if path.is_file())
+    return [path.name for path in libraries if _digest(path) != _digest(base / path.relative_to(patched))]
+
+
+def _digest(path: Path) -> str:
+    if not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "blake2b").hexdigest()
+
+
+def _differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    return [name for name, form in now.items() if before.get(name) != form]
+
+
+def _forms(source: bytes) -> dict[str, str]:
+    """The form of each function, without that of the functions in it. Nothing of a file that is no Python."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return {}
+    functions = functions_of(tree)
+    forms: dict[str, str] = {}
+    for name, function in reversed(functions):  # inner functions first
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            own = "".join(_dumped(function))
+            forms[name] = forms.get(name, "") + own  # overloads and branches may have the same name
+        else:
+            forms[name] = forms.get(name, "") + ast.dump(function)
+    return dict(reversed(forms.items()))
+
+
+def _dumped(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
+    has_docstring = ast.get_docstring(function, clean=False) is not None
+    yield ast.dump(function.args)
+    yield from map(ast.dump, function.decorator_list)
+    for statement in function.body[int(has_docstring) :]:
+        yield ast.dump(_WithoutInner().visit(statement))
+
+
+class _WithoutInner(ast.NodeTransformer):
+    """Replaces inner functions by their names. Their forms are compared on their own."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        return ast.Expr(ast.Constant(node.name))
+
+    visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]  # noqa: N815

@@ -1,0 +1,79 @@
+"""What the tests of a comparison have reached of the changed code, and which operators reach it."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter, deque
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+
+from generators.choice import ChoiceSource
+from generators.graph import Case
+
+MOST_KEPT = 256
+"""So many of the last cases that reached the changed code are kept, to draw mutations of them."""
+
+CLOSE = 0.7
+"""An operator counts as one that reaches a function if it does so in this part of its tests, compared with the operator
+that does most."""
+
+
+@dataclass(slots=True)
+class Reach:
+    """Thread-safe.
+
+    tests       how many tests ran
+    reaching    how many of them reached the changed code
+    by_name     how many tests reached each function or part
+    differing   how many tests showed each difference in what the compilers did: a name of `Facts.behaviour` that only
+                one of them has, after `-` or `+`
+    """
+
+    tests: int = 0
+    reaching: int = 0
+    by_name: Counter[str] = field(default_factory=Counter)
+    differing: Counter[str] = field(default_factory=Counter)
+    _with: Counter[str] = field(default_factory=Counter)
+    _both: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _cases: deque[Case] = field(default_factory=lambda: deque(maxlen=MOST_KEPT))
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def learn(self, case: Case, reached: Collection[str], differing: Collection[str] = ()) -> None:
+        """Take in a finished test: what it reached, and what the compilers did otherwise."""
+        names, ops = {*reached, *differing}, set(case.graph.ops)
+        with self._lock:
+            self.tests += 1
+            self.reaching += bool(reached)
+            self.by_name.update(set(reached))
+            self.differing.update(set(differing))
+            self._with.update(ops)
+            self._both.update((op, name) for op in ops for name in names)
+            if names:
+                self._cases.append(case)
+
+    def operators(self, source: ChoiceSource) -> Sequence[str]:
+        """The operators that reach a part of the changed code, or of what the compilers do otherwise: the rarer the
+        part, the more often it is drawn. Empty where no test has reached any."""
+        with self._lock:
+            counts = self.by_name or self.differing
+            if not counts:
+                return ()
+            names = sorted(counts)
+            name = _weighted(source, names, [1.0 / counts[name] for name in names])
+            rates = {op: self._both[op, name] / times for op, times in self._with.items() if self._both[op, name]}
+        least = CLOSE * max(rates.values())
+        return sorted(op for op, rate in rates.items() if rate >= least)
+
+    def case(self, source: ChoiceSource) -> Case | None:
+        """One of the last cases that reached the changed code."""
+        with self._lock:
+            return source.choice(list(self._cases)) if self._cases else None
+
+
+def _weighted(source: ChoiceSource, names: Sequence[str], weights: Sequence[float]) -> str:
+    place = source.integer(0, 999_999) / 1_000_000 * sum(weights)
+    for name, weight in zip(names, weights, strict=True):
+        place -= weight
+        if place < 0:
+            return name
+    return names[-1]

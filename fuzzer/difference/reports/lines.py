@@ -1,0 +1,30 @@
+"""What every form says of a finding."""
+
+from __future__ import annotations
+
+import os
+
+from fuzzer.difference.verdict import Comparison
+from fuzzer.findings.finding_file import CRASHES, FindingDoc
+from fuzzer.findings.headline import headline
+from fuzzer.system.terminal import printable
+
+
+def title(doc: FindingDoc) -> str:
+    """The headline of a finding on one line."""
+    return printable(" ".join(headline(doc.finding).split()))
+
+
+def wrong_with(comparison: Comparison) -> str:
+    return f"right with {comparison.base}, wrong with {comparison.patched}"
+
+
+def folder_of(comparison: Comparison, doc: FindingDoc) -> str:
+    """The folder of a finding, relative to the working directory."""
+    return os.path.relpath(comparison.folder / CRASHES / doc.slug)
+
+
+def blamed(doc: FindingDoc) -> str:
+    """The part of TVM that is blamed, in words; "" where nothing is."""
+    blame = doc.blame
+    return f"{blame.place}: {blame.culprit}" if blame.place and blame.culprit else str(blame.place or "")

@@ -1,0 +1,42 @@
+"""The result of `fuzz diff` as Markdown, for a comment on a pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from fuzzer.difference.reports.lines import blamed, title, wrong_with
+from fuzzer.difference.verdict import Comparison, in_words, reach_in_words
+from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.report.markdown import prose
+
+MOST = 30
+"""The most findings that a table lists."""
+
+
+def page(comparison: Comparison) -> str:
+    return "\n".join(_lines(comparison)) + "\n"
+
+
+def _lines(comparison: Comparison) -> Iterator[str]:
+    yield f"### difftvm: {prose(in_words(comparison))}"
+    yield ""
+    yield f"- {comparison.tests:,} tests in {comparison.seconds:.0f} s; {comparison.lanes:,} lanes ran in both"
+    yield f"- changed code reached: {prose(reach_in_words(comparison))}"
+    yield f"- failing in both, not listed: {comparison.both:,}"
+    if comparison.waiting:
+        yield f"- not investigated in time: {comparison.waiting:,} failures"
+    yield from _table(f"Worse ({prose(wrong_with(comparison))})", comparison.worse)
+    yield from _table("Not confirmed by each of three runs", comparison.unsure)
+    yield from _table("Fixed", comparison.fixed)
+
+
+def _table(name: str, docs: Sequence[FindingDoc]) -> Iterator[str]:
+    if not docs:
+        return
+    yield from ("", f"#### {name}", "", "| finding | operators | at fault | |", "|---|---|---|---|")
+    for doc in docs[:MOST]:
+        cells = (f"`{doc.slug}`", prose(", ".join(doc.ops)), prose(blamed(doc)), prose(title(doc)))
+        yield f"| {' | '.join(cells)} |"
+    if len(docs) > MOST:
+        yield ""
+        yield f"And {len(docs) - MOST:,} more."

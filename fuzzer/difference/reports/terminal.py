@@ -1,0 +1,82 @@
+"""The result of `fuzz diff` for the terminal, and as JSON."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from fuzzer.difference.fixed import FOLDER as FIXED
+from fuzzer.difference.reports.lines import blamed, title
+from fuzzer.difference.verdict import Comparison, in_words, reach_in_words
+from fuzzer.findings.finding_file import CRASHES, FindingDoc
+from fuzzer.system.terminal import next_line
+from fuzzer.watching.finding_summary import found_line
+from fuzzer.watching.formatting import number_of
+from fuzzer.watching.ranking import listed_in, worth_a_look
+
+MOST = 10
+"""The most lines of each list."""
+
+
+def lines(comparison: Comparison) -> Iterator[str]:
+    yield (
+        f"{number_of(comparison.tests, 'test')} in {comparison.seconds:.0f} s; "
+        f"{number_of(comparison.lanes, 'lane')} ran in both"
+    )
+    yield f"changed code reached: {reach_in_words(comparison)}"
+    yield from _listed("reached", comparison.reached)
+    yield from _listed("the compilers differ in", comparison.differing)
+    yield f"worse: {number_of(len(comparison.worse), 'finding')}"
+    folders = [comparison.folder / CRASHES / doc.slug for doc in comparison.worse]
+    yield from worth_a_look(listed_in(folders), len(folders), most=MOST)
+    for doc in comparison.unsure:
+        yield f"not confirmed by each of three runs: {found_line(doc)}"
+    yield f"fixed: {len(comparison.fixed)}"
+    yield from (f"  {found_line(doc)}" for doc in comparison.fixed[:MOST])
+    yield f"failing in both: {comparison.both}, not reported"
+    if comparison.waiting:
+        yield f"not investigated in time: {number_of(comparison.waiting, 'failure')}"
+    yield in_words(comparison)
+    if comparison.worse:
+        yield next_line("triage", "--campaign", os.path.relpath(comparison.folder))
+
+
+def _listed(what: str, names: dict[str, int]) -> Iterator[str]:
+    if names:
+        most = ", ".join(f"{name} ({count})" for name, count in list(names.items())[:3])
+        others = f", and {number_of(len(names) - 3, 'other name')}" if len(names) > 3 else ""
+        yield f"  {what}: {most}{others}"
+
+
+def document(comparison: Comparison) -> dict[str, object]:
+    """The result as data. `docs/diff.md` describes its fields."""
+    return {
+        "verdict": in_words(comparison),
+        "base": comparison.base,
+        "patched": comparison.patched,
+        "seconds": round(comparison.seconds, 1),
+        "tests": comparison.tests,
+        "lanes": comparison.lanes,
+        "worse": [_row(comparison, doc, CRASHES) for doc in comparison.worse],
+        "unsure": [_row(comparison, doc, CRASHES) for doc in comparison.unsure],
+        "fixed": [_row(comparison, doc, FIXED) for doc in comparison.fixed],
+        "both": comparison.both,
+        "waiting": comparison.waiting,
+        "reaching": comparison.reaching if comparison.changed.is_traced else None,
+        "reached": comparison.reached,
+        "differing": comparison.differing,
+        "untraced": comparison.changed.untraced,
+    }
+
+
+def _row(comparison: Comparison, doc: FindingDoc, folder: str) -> dict[str, object]:
+    return {
+        "slug": doc.slug,
+        "signature": doc.signature,
+        "kind": doc.kind,
+        "ops": doc.ops,
+        "lanes": doc.lanes,
+        "title": title(doc),
+        "blame": blamed(doc),
+        "folder": os.path.relpath(comparison.folder / folder / doc.slug),
+    }

@@ -1,0 +1,78 @@
+"""What a comparison found, and the exit code of `fuzz diff`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fuzzer.difference.changed_code import ChangedCode
+from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.system.exit_codes import Exit
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The result of `fuzz diff`.
+
+    base, patched  the toolchains, in words
+    seconds        how long the tests took
+    tests          how many tests ran
+    lanes          how many lanes ran in both
+    worse          findings of the patched toolchain: what the base does right
+    unsure         such findings that not each of three runs has confirmed
+    fixed          what the base does wrong, and the patched toolchain right
+    both           how many failures both have
+    waiting        how many failures of the patched toolchain were not investigated in time
+    reaching       how many tests reached the changed code
+    reached        by the name of a function or a part, how many tests reached it
+    differing      by its name, in how many tests one of the compilers did something that the other did not
+    folder         the directory of the comparison
+    """
+
+    base: str
+    patched: str
+    seconds: float
+    tests: int
+    lanes: int
+    both: int
+    waiting: int
+    reaching: int
+    changed: ChangedCode
+    folder: Path
+    worse: tuple[FindingDoc, ...] = ()
+    unsure: tuple[FindingDoc, ...] = ()
+    fixed: tuple[FindingDoc, ...] = ()
+    reached: dict[str, int] = field(default_factory=dict)
+    differing: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def not_reached(self) -> bool:
+        """Whether it is known that no test reached the changed code, and nothing differs."""
+        return self.changed.is_traced and not (self.reaching or self.differing or self.worse or self.fixed)
+
+
+def verdict(comparison: Comparison) -> Exit:
+    if comparison.worse:
+        return Exit.WORSE
+    return Exit.NOT_REACHED if comparison.not_reached else Exit.GONE
+
+
+def in_words(comparison: Comparison) -> str:
+    """The verdict in one sentence."""
+    if comparison.worse:
+        return f"{comparison.patched} is worse than {comparison.base}"
+    if comparison.not_reached:
+        return "no test reached the changed code"
+    if comparison.waiting or comparison.unsure:
+        return "nothing worse was confirmed"
+    return "nothing is worse"
+
+
+def reach_in_words(comparison: Comparison) -> str:
+    """How many tests reached the changed code, or why that is not known."""
+    changed = comparison.changed
+    if changed.untraced:
+        return f"not known for {'; '.join(changed.untraced)}"
+    if not changed.is_traced:
+        return "not known"
+    return f"{comparison.reaching:,} of {comparison.tests:,} tests"

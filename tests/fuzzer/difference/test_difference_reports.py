@@ -1,0 +1,136 @@
+"""The forms of the result: what they say, that they are valid, and that texts of a compiler stay texts."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import msgspec
+import pytest
+
+from fuzzer.difference.changed_code import ChangedCode
+from fuzzer.difference.reports import FORMS
+from fuzzer.difference.reports.terminal import document, lines
+from fuzzer.difference.verdict import Comparison, in_words, reach_in_words, verdict
+from fuzzer.findings import finding_file
+from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.signature.blame import Origin
+from fuzzer.system.exit_codes import Exit
+
+CRASHES = Path(__file__).parents[3] / "crashes"
+WRONG = finding_file.read(CRASHES / "wrong-value-selu-253a62bf677c")
+RAISED = finding_file.read(CRASHES / "internal-error-clampmin-638cd61c53d4")
+TRACED = ChangedCode({"relax/op.py": ["relu"]})
+QUIET = Comparison("0.26.0", "own", 600.0, 1234, 567, 8, 0, 40, TRACED, CRASHES.parent)
+FOUND = replace(QUIET, worse=(RAISED, WRONG), fixed=(WRONG,), reached={"relax/op.py relu": 40})
+
+
+def with_message(doc: FindingDoc, message: str) -> FindingDoc:
+    assert doc.evidence.raised is not None
+    raised = replace(doc.evidence.raised, message=message)
+    return msgspec.structs.replace(doc, evidence=finding_file.StoredEvidence(raised=raised))
+
+
+@pytest.mark.parametrize(
+    ("comparison", "code", "words", "reach"),
+    [
+        (QUIET, Exit.GONE, "nothing is worse", "40 of 1,234 tests"),
+        (FOUND, Exit.WORSE, "own is worse than 0.26.0", "40 of 1,234 tests"),
+        (replace(QUIET, reaching=0), Exit.NOT_REACHED, "no test reached the changed code", "0 of 1,234 tests"),
+        (replace(QUIET, reaching=0, differing={"+ pass A": 1}), Exit.GONE, "nothing is worse", "0 of 1,234 tests"),
+        (replace(QUIET, changed=ChangedCode()), Exit.GONE, "nothing is worse", "not known"),
+        (
+            replace(QUIET, reaching=0, changed=ChangedCode({"a.py": ["f"]}, untraced=("a.so", "b.md"))),
+            Exit.GONE,
+            "nothing is worse",
+            "not known for a.so; b.md",
+        ),
+        (replace(QUIET, waiting=1), Exit.GONE, "nothing worse was confirmed", "40 of 1,234 tests"),
+        (replace(QUIET, unsure=(WRONG,)), Exit.GONE, "nothing worse was confirmed", "40 of 1,234 tests"),
+        (replace(QUIET, reaching=0, fixed=(WRONG,)), Exit.GONE, "nothing is worse", "0 of 1,234 tests"),
+    ],
+)
+def test_the_verdict(comparison: Comparison, code: Exit, words: str, reach: str) -> None:
+    assert (verdict(comparison), in_words(comparison), reach_in_words(comparison)) == (code, words, reach)
+
+
+def test_the_terminal() -> None:
+    text = "\n".join(lines(FOUND))
+    assert text.startswith("1234 tests in 600 s; 567 lanes ran in both\nchanged code reached: 40 of 1,234 tests\n")
+    assert "  reached: relax/op.py relu (40)\n" in text
+    assert "worse: 2 findings\n" in text
+    assert "fixed: 1\n" in text
+    assert "own is worse than 0.26.0\nnext: " in text
+
+
+def test_the_data() -> None:
+    found = document(FOUND)
+    assert (found["verdict"], found["reaching"], found["both"]) == ("own is worse than 0.26.0", 40, 8)
+    assert [row["slug"] for row in found["worse"]] == [RAISED.slug, WRONG.slug]  # type: ignore[attr-defined]
+    assert document(replace(QUIET, changed=ChangedCode()))["reaching"] is None
+
+
+def test_markdown() -> None:
+    page = FORMS["markdown"](FOUND)
+    assert page.startswith("### difftvm: own is worse than 0.26.0\n\n- 1,234 tests in 600 s; 567 lanes ran in both\n")
+    assert "#### Worse (right with 0.26.0, wrong with own)\n" in page
+    assert f"| `{WRONG.slug}` | selu |" in page
+    assert "#### Fixed\n" in page
+    assert "Worse" not in FORMS["markdown"](QUIET)
+
+
+def test_a_long_table_says_what_it_leaves_out() -> None:
+    page = FORMS["markdown"](replace(QUIET, worse=(WRONG,) * 35))
+    assert page.count(f"| `{WRONG.slug}` |") == 30
+    assert "\nAnd 5 more.\n" in page
+
+
+def test_junit_has_a_failure_for_each_finding() -> None:
+    suite = ElementTree.fromstring(FORMS["junit"](FOUND))[0]
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("3", "2", "0")
+    failed = [case.get("name") for case in suite.iter("testcase") if case.find("failure") is not None]
+    assert failed == [RAISED.slug, WRONG.slug]
+    (text, _) = [failure.text or "" for failure in suite.iter("failure")]
+    assert "right with 0.26.0, wrong with own" in text
+    assert "frontend: _clamp" in text
+
+
+def test_junit_skips_what_was_not_reached() -> None:
+    suite = ElementTree.fromstring(FORMS["junit"](replace(QUIET, reaching=0)))[0]
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("1", "0", "1")
+    (skipped,) = suite.iter("skipped")
+    assert skipped.get("message") == "no test reached the changed code"
+
+
+def test_sarif_has_a_result_for_each_finding() -> None:
+    placed = msgspec.structs.replace(
+        RAISED, blame=replace(RAISED.blame, origin=Origin(place="tvm/relax/frontend/torch/fx_translator.py:77"))
+    )
+    log = json.loads(FORMS["sarif"](replace(FOUND, worse=(placed, WRONG))))
+    (run,) = log["runs"]
+    assert (log["version"], run["tool"]["driver"]["name"]) == ("2.1.0", "difftvm")
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["internal-error", "wrong-value"]
+    first, second = (next(iter(result["locations"]))["physicalLocation"] for result in run["results"])
+    assert first == {
+        "artifactLocation": {"uri": "python/tvm/relax/frontend/torch/fx_translator.py"},
+        "region": {"startLine": 77},
+    }
+    assert second["artifactLocation"]["uri"].endswith(f"crashes/{WRONG.slug}/issue.md")
+    assert run["results"][1]["partialFingerprints"] == {"difftvmSignature": WRONG.signature}
+
+
+@pytest.mark.parametrize("form", sorted(FORMS))
+def test_the_text_of_a_compiler_stays_text(form: str) -> None:
+    hostile = "\x1b[2J]]> <script>alert(1)</script> | @everyone\x00 \ud800"
+    written = FORMS[form](replace(FOUND, worse=(with_message(RAISED, hostile),)))
+    assert not {"\x1b", "\x00"} & set(written)
+    written.encode()
+    if form == "junit":
+        ElementTree.fromstring(written)
+    if form == "sarif":
+        json.loads(written)
+    if form == "markdown":
+        assert "<script>" not in written
+        assert "@everyone" not in written
