@@ -74,6 +74,7 @@ DEFAULTS: dict[object, dict[str, object]] = {
         "passes": 0,
         "mutants": (),
         "behaviour": (),
+        "reached": (),
         "trace": None,
         "pointed": "",
     },
