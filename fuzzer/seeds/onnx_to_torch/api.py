@@ -138,6 +138,9 @@ class NodeInTranslation:
 Rule = Callable[[NodeInTranslation], None]
 
 
+_UNFIT = (ArithmeticError, LookupError, TypeError, ValueError)
+
+
 class Translation:
     """Translates the nodes of one file by rules, each under the name of its ONNX operator.
 
@@ -158,12 +161,16 @@ class Translation:
         self._rules = rules
 
     def calls(self, node: Node) -> list[Call]:
-        """Raise `Untranslatable`."""
+        """Raise `Untranslatable`. ONNX's checker does not compare attributes and constants with ranks: a rule may meet
+        an axis of a scalar, or an empty constant."""
         rule = self._rules.get(node.op)
         if rule is None:
             raise Untranslatable("has no translation rule")
         translated = NodeInTranslation(node, self)
-        rule(translated)
+        try:
+            rule(translated)
+        except _UNFIT as error:
+            raise Untranslatable(f"its operands and attributes do not fit together ({type(error).__name__})") from None
         translated.check_all_read()
         return translated.calls
 

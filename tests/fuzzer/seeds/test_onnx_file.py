@@ -12,7 +12,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from fuzzer.cases.onnx_model import Node
+from fuzzer.cases.onnx_model import Attribute, Node, Tensor
 from fuzzer.children.onnx_reader import answer
 from fuzzer.seeds import onnx_file, onnx_graph
 from fuzzer.seeds import program as programs
@@ -284,6 +284,28 @@ def test_a_node_without_its_inputs_or_outputs_is_a_cut() -> None:
         graph = onnx_graph.OnnxGraph(18, ("x",), (bare,), {"x": ("FLOAT", (2,))}, {}, ())
         (step,) = onnx_file.program(graph, Path("m.onnx")).steps
         assert "is missing" in step.why_not
+
+
+@pytest.mark.parametrize(
+    ("bare", "opset", "why"),
+    [
+        (Node("Softmax", ("x",), ("y",), (Attribute("axis", 1),)), 11, "ZeroDivisionError"),
+        (Node("LayerNormalization", ("x", "x"), ("y",), (Attribute("axis", 0),)), 18, "ZeroDivisionError"),
+        (Node("CumSum", ("x", "c"), ("y",)), 18, "IndexError"),
+        (Node("Gather", ("x", "c"), ("y",), (Attribute("axis", 0),)), 18, "ZeroDivisionError"),
+    ],
+    ids=lambda each: getattr(each, "op", None),
+)
+def test_a_node_that_does_not_fit_its_operands_is_a_cut(bare: Node, opset: int, why: str) -> None:
+    """`x` is a scalar, and `c` has no elements."""
+    types: dict[str, tuple[str, tuple[int | None, ...]]] = {
+        "x": ("FLOAT", ()),
+        "y": ("FLOAT", ()),
+        "c": ("INT64", (0,)),
+    }
+    graph = onnx_graph.OnnxGraph(opset, ("x",), (bare,), types, {"c": Tensor("INT64", (0,), b"")}, ("c",))
+    (step,) = onnx_file.program(graph, Path("m.onnx")).steps
+    assert step.why_not == f"its operands and attributes do not fit together ({why})"
 
 
 def test_what_the_readers_library_refuses_is_one_line(tmp_path: Path) -> None:
