@@ -132,7 +132,7 @@ def _float_excess(actual: Array, right: Expected, rounding: Rounding) -> npt.NDA
     )
     finite = np.isfinite(eager) & np.isfinite(truth)
     allowed = tolerance(right, rounding)
-    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         ratio = np.abs(lane - right.truth) / np.where(finite, allowed, 1.0)
         # a number near the largest may be rounded to infinity
         largest = float(ml_dtypes.finfo(right.eager.dtype).max)

@@ -33,8 +33,8 @@ class PassRun:
 
     name: str
     optional: bool
-    ran: bool = False
-    changed: bool = False
+    ran: bool
+    changed: bool
 
 
 INTERPRET_OPERATORS, INTERPRET_KERNELS, CALL_BUILT_KERNELS = "interpreted", "interpreted-kernels", "interpreted-built"

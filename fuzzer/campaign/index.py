@@ -388,7 +388,7 @@ def is_sound(folder: Path) -> bool:
     if not is_plain(path):
         raise Invalid(f"{path}: {NO_FILE}")
     try:
-        with closing(sqlite3.connect(path.resolve().as_uri(), uri=True)) as db:
+        with closing(sqlite3.connect(path.resolve())) as db:
             if db.execute("PRAGMA integrity_check").fetchone() != ("ok",):
                 return False
             newest = db.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -54,7 +54,7 @@ class Item:
     key: Signature
     traits: Traits
     severity: float
-    attempts: Attempts = field(default_factory=Attempts)
+    attempts: Attempts
     distance: float = 1.0
     lacking: str = ""
     begun: bool = False

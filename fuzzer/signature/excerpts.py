@@ -27,8 +27,8 @@ def stable_excerpt(message: str) -> str:
     """
     line = next((line for line in readable(message).split("\n") if line.strip()), "")
     pieces = [piece.strip(" ,.:;()[]") for piece in _VARIABLE_PARTS.sub("\0", line).split("\0")]
-    # `readable` adds the prefix "Compilation error: "
-    verbatim = (piece if piece in message else piece.rpartition(": ")[2] for piece in pieces)
+    # `readable` adds a prefix: "Compilation error: ", or the class of a cause
+    verbatim = (piece if piece in message else piece.partition(": ")[2] for piece in pieces)
     longest = max((piece for piece in verbatim if piece in message), key=len, default="")
     excerpt = longest if len(longest) <= LENGTH else longest[:LENGTH].rpartition(" ")[0] or longest[:LENGTH]
     return excerpt if len(excerpt) >= SHORTEST else ""

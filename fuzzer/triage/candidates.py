@@ -60,7 +60,7 @@ class CandidateChecks:
     Therefore `width` changes only the time and the number of calls that are not needed (`ahead`).
     """
 
-    def __init__(self, predicate: Predicate, effort: Effort, width: int = 1) -> None:
+    def __init__(self, predicate: Predicate, effort: Effort, width: int) -> None:
         self._predicate, self._effort, self._width = predicate, effort, width
         self._deadline = time.monotonic() + effort.seconds
         self._known: dict[Key, Reproduction] = {}

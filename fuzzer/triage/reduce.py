@@ -134,9 +134,10 @@ class _Search:
                 return subject
 
     def with_values(self, subject: Subject, before: Subject | None = None) -> Subject:
-        """Add the values that PyTorch computes. A graph of one node needs none: nothing can be cut out of it."""
+        """Add the values that PyTorch computes. A graph of one node needs none: nothing can be cut out of it. A
+        candidate has those of the subject `before` it."""
         if before is not None and _computes_the_same(subject, before):
-            return replace(subject, computed=before.computed)
+            return subject
         return replace(subject, computed=self._compute_values(subject.case) if len(subject.graph.nodes) > 1 else {})
 
     def _fixpoint(self, subject: Subject) -> Subject:

@@ -557,3 +557,24 @@ def test_a_number_that_sqlite_does_not_hold_is_refused(tmp_path: Path, field: st
     (tmp_path / state.NAME).write_bytes(msgspec.json.encode(document))
     with pytest.raises(Invalid, match="move it away"):
         Store(tmp_path, None)
+
+
+def test_the_largest_number_that_sqlite_holds_reads_back(tmp_path: Path) -> None:
+    largest = State((1 << 63) - 1, next_test=(1 << 63) - 1, campaign="me")
+    state.write(tmp_path, largest)
+    with Index(tmp_path) as written:
+        written.write(largest)
+    with Index(tmp_path, writes=False) as read:
+        assert read.state() == largest == state.read(tmp_path)
+
+
+def test_whether_an_index_is_sound_is_found_out_without_a_change(tmp_path: Path) -> None:
+    """A file with a rollback journal, which no campaign makes, keeps it."""
+    with Index(tmp_path) as written:
+        written.write(State(7, campaign="me"))
+    path = tmp_path / index.NAME
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("PRAGMA journal_mode = DELETE").fetchone() == ("delete",)
+    before = path.read_bytes()
+    assert index.is_sound(tmp_path)
+    assert path.read_bytes() == before

@@ -285,6 +285,23 @@ def test_what_the_user_removes_is_forgotten(tmp_path: Path, capsys: pytest.Captu
     assert lines == [f"{items[ops].folder}: it was removed and is not investigated" for ops in ("relu", "neg")]
 
 
+def test_the_parked_sightings_beside_one_that_the_user_removes_wait_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    queue = Queue(tmp_path)
+    for ops, message in (("relu", "no layout"), ("neg", "no buffer"), ("abs", "no shape")):
+        queue.add(case(ops), error(message), VERSIONS)
+    while item := queue.take():
+        queue.begin(item)
+        queue.failed(item, "KeyError")
+    queue = Queue(tmp_path)
+    first, *others = folders(tmp_path, PARKED)
+    shutil.rmtree(tmp_path / PARKED / first)
+    queue.unpark()
+    assert (len(queue), queue.parked, folders(tmp_path)) == (2, 0, others)
+    assert capsys.readouterr().err.splitlines()[-1].endswith(f"{first}: it was removed and is not investigated")
+
+
 def test_a_worker_waits_for_the_investigations_of_others(tmp_path: Path) -> None:
     queue = Queue(tmp_path)
     queue.add(case("relu", "neg"), wrong(), VERSIONS)

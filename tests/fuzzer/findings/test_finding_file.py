@@ -18,7 +18,7 @@ from fuzzer.findings import field_forms, finding_file
 from fuzzer.findings.finding_file import StoredEvidence
 from fuzzer.isolate.reports import SanitizerReport
 from fuzzer.isolate.sanitizer import Tool
-from fuzzer.signature.blame import Blame, Place, Releases, ReleaseVerdict
+from fuzzer.signature.blame import NO_BLAME, Blame, Place, Releases, ReleaseVerdict
 from fuzzer.triage.investigate import Confirmed
 from fuzzer.triage.scope.statement import Scope
 from generators.graph import Invalid
@@ -102,6 +102,13 @@ def test_the_modules_of_a_blame_are_no_part_of_the_document(make: Callable[..., 
     blame = Blame(Place.PASS, "relu", "FuseOps", "it is", "module before", "module after")
     doc = finding_file.document(replace(make()[0], blame=blame), {})
     assert doc.blame == replace(blame, before="", after="")
+
+
+def test_what_a_saved_blame_is_without_the_fields_that_earlier_versions_did_not_have() -> None:
+    lists, texts = ("lines", "calls", "attributes"), ("converter", "operator", "made", "right", "place")
+    origin = {**dict.fromkeys(lists, ()), **dict.fromkeys(texts, "")}
+    texts_of_blame = ("operator", "culprit", "evidence", "before", "after")
+    assert msgspec.to_builtins(NO_BLAME) == {"place": None, **dict.fromkeys(texts_of_blame, ""), "origin": origin}
 
 
 def test_what_takes_memory_is_left_out_of_what_a_campaign_keeps(make: Callable[..., tuple[Confirmed, object]]) -> None:

@@ -14,6 +14,10 @@ from fuzzer.signature import stable_excerpt
         ("0x7f12 at /tmp/x.so", ""),
         ("\n  Unresolved call of `foo` \nthe second line is longer than the first", "Unresolved call of `foo`"),
         ("Compilation error:\n/tmp/a.c:1:2: error: expected expression before 'x'", "expected expression before"),
+        (
+            "Compilation error:\n/tmp/a.c:1:2: error: invalid initializer: expected expression before 'x'",
+            "invalid initializer: expected expression before",
+        ),
         ("word " * 40, "word word word word word word word word word word word word"),
         ("", ""),
         (

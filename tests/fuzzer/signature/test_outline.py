@@ -35,6 +35,12 @@ def test_outline(calls: list[Call], outputs: str, text: str) -> None:
     assert outline(graph_of({"x0": "float32[2,3]"}, calls, outputs)) == text
 
 
+def test_the_order_of_outputs_stays_as_it_is() -> None:
+    """The names of findings depend on it."""
+    graph = graph_of({"x0": "float32[2]"}, [*PLAIN, ("v2", "tanh", "v0")], "v2 v1")
+    assert outline(graph) == "exp(a); tanh(a) where a = neg"
+
+
 def test_it_knows_no_sizes_dtypes_or_roles() -> None:
     calls: list[Call] = [("v0", "conv2d", "x0 {0}"), ("v1", "relu", "v0")]
 

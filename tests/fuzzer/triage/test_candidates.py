@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -161,7 +161,7 @@ def test_the_same_case_under_other_names_is_run_once() -> None:
     subject = subject_of({"x0": "float32[2]"}, [("v0", "neg", "x0")], "v0")
     other = replace(subject, case=renumbered(subject_of({"x7": "float32[2]"}, [("v9", "neg", "x7")], "v9").case))
     another_lane = replace(subject, lane=replace(LANE, opt_level=0))
-    with CandidateChecks(shows, Effort()) as checks:
+    with CandidateChecks(shows, Effort(), 1) as checks:
         candidates = [Candidate(keep_region, each) for each in (subject, other, subject, another_lane)]
         assert [answer.same for _, answer in checks.results(candidates)] == [False] * 4
         assert (checks.calls, len(called)) == (2, 2)
@@ -170,7 +170,7 @@ def test_the_same_case_under_other_names_is_run_once() -> None:
 
 def test_asking_again_asks_and_counts() -> None:
     answers = iter([True, False])
-    with CandidateChecks(lambda case, lane: Reproduction(next(answers)), Effort()) as checks:
+    with CandidateChecks(lambda case, lane: Reproduction(next(answers)), Effort(), 1) as checks:
         subject = Subject(CASE, LANE, {})
         assert [checks.repeat(subject).same for _ in range(2)] == [True, False]
         assert checks.calls == 2
@@ -216,6 +216,24 @@ def test_the_graph_is_run_again_once_after_all_tidying_steps() -> None:
     assert called == {("neg",): 2, ("softmax",): 2 * 2, ("neg", "softmax"): len(reduction.steps) + 2}
 
 
+def test_after_a_cut_the_first_pass_proposes_first() -> None:
+    order = ""
+
+    def first(subject: Subject) -> Iterator[Subject]:
+        nonlocal order
+        order += "1"
+        yield from ()
+
+    def second(subject: Subject) -> Iterator[Subject]:
+        nonlocal order
+        order += "2"
+        yield from ()
+
+    case = case_of({"x0": "float32[2]"}, [("v0", "neg", "x0"), ("v1", "exp", "v0")], "v1")
+    reduction = reduced(lambda case, lane: Reproduction(has("exp")(case)), 1, case, (first, second, keep_region))
+    assert (reduction.steps, order) == (("keep_region",), "1212")
+
+
 # --- what fails otherwise
 
 
@@ -243,7 +261,7 @@ def test_a_plainer_operator_that_fails_by_itself_is_another_failure_where_operat
 
     def shows(case: Case, lane: LaneSpec) -> Reproduction:
         bad = "neg" in case.graph.ops or has("exp", "gelu")(case)
-        return Reproduction(bad, (failure("planted"),) if bad else ())
+        return Reproduction(bad, (failure("planted"), failure("beside it")) if bad else ())
 
     kept, replaced = (
         reduce(case, LANE, shows, values_of, Effort(5000, 300.0), needs_ops=kept) for kept in (True, False)
