@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -16,6 +17,8 @@ from mutation import trials
 from mutation.trials import Reach, changed_functions
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+PAGE = (mutants.ROOT / "docs" / "reliability.md").read_text()
+SAMPLES = re.findall(r"^\| .+ \| (\d+) of [\d,]+ \| (\d+) \| ([\d.]+) % \| ([\d.]+) to ([\d.]+) \|$", PAGE, re.M)
 
 BEFORE = """
 from __future__ import annotations
@@ -146,3 +149,21 @@ def test_changes_of_a_small_project_are_tried(tmp_path: Path) -> None:
     assert list(reach["seconds"]) == [first, second]
     assert {line: tests for line, tests in reach["tests"]["box.py"].items() if tests} == {"4": [first], "7": [second]}
     assert verdicts == {"0": "killed", "1": "survived", "2": "killed"}
+
+
+@pytest.mark.parametrize(("count", "survived", "noticed", "least", "most"), SAMPLES)
+def test_the_shares_on_the_page_follow_from_their_counts(
+    count: str, survived: str, noticed: str, least: str, most: str
+) -> None:
+    killed = int(count) - int(survived)
+    share, interval = mutants.share(Counter(killed=killed, survived=int(survived)))
+    assert [f"{100 * number:.1f}" for number in (share, *interval)] == [noticed, least, most]
+
+
+def test_each_part_has_a_sample_on_the_page_and_each_survivor_a_class() -> None:
+    assert len(SAMPLES) == len(mutants.PARTS)
+    sentence = r"Tests notice (\d+) of the (\d+) now\.\s(\d+) went with .*?The other (\d+) were"
+    ((noticed, of, gone, left),) = re.findall(sentence, PAGE, re.S)
+    assert int(of) == sum(int(survived) for _, survived, *_ in SAMPLES) == int(noticed) + int(gone) + int(left)
+    (table,) = re.findall(r"^\| class \| mutants \| example \|\n\|[-|]+\n((?:\|.*\n)+)", PAGE, re.M)
+    assert sum(int(row.split(" | ")[1]) for row in table.splitlines()) == int(left)
