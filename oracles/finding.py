@@ -79,7 +79,7 @@ class WorstElement:
     truth: float | None = None
 
 
-PYTORCH, OTHER_LANES = "PyTorch", "the other lanes"
+PYTORCH, OTHER_LANES, BASE = "PyTorch", "the other lanes", "the base"
 """Values of `against`."""
 
 

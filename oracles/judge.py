@@ -11,6 +11,7 @@ from oracles.aliased_outputs import aliased_outputs
 from oracles.bloat import bloat
 from oracles.checker_gap import checker_gap
 from oracles.crash import crash
+from oracles.dearer_than_base import dearer_than_base
 from oracles.finding import Finding, Kind, Oracle
 from oracles.fresh_process import fresh_process
 from oracles.gradient_equals_autograd import gradient_equals_autograd
@@ -54,6 +55,7 @@ ORACLES: tuple[Oracle, ...] = (
     aliased_outputs,
     bloat,
     slow,
+    dearer_than_base,
     # programs other than the case's own
     checker_gap,
 )

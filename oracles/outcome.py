@@ -50,6 +50,16 @@ class Mutant:
 
 
 @dataclass(frozen=True, slots=True)
+class BaseCosts:
+    """What the same lane cost in the base, where a build of TVM is compared with another one: fields of `Facts`."""
+
+    compile_seconds: float = 0.0
+    constant_bytes: int = 0
+    built_bytes: int = 0
+    peak_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """What a lane recorded while it ran, however it ended. Sizes are in bytes, times in CPU seconds; 0: not measured.
 
@@ -70,6 +80,7 @@ class Facts:
     mutants          modules broken on purpose, for lanes that break modules
     behaviour        names of what the compiler did, for guidance: operators, kernels, passes that changed the program
     reached          functions of changed code that the lane called, where a build of TVM is compared with another one
+    base             what the lane cost in the base, where it came to an end there too
     trace            what the lane recorded for blame, where its `tracing` requests that
     pointed          the value of the graph at whose node the lane raised, where the exception's frames tell it; no
                      finding has it
@@ -91,6 +102,7 @@ class Facts:
     mutants: tuple[Mutant, ...] = ()
     behaviour: tuple[str, ...] = ()
     reached: tuple[str, ...] = ()
+    base: BaseCosts | None = None
     trace: Trace | None = None
     pointed: str = ""
 

@@ -14,7 +14,7 @@ from generators.graph import Array
 from oracles.finding import Component, Kind
 from oracles.lane import Engine, LaneSpec, Params, Pipeline
 from oracles.memory_access import Access, MemoryAccess, Side
-from oracles.outcome import Facts, IllFormed, Mutant, MutantFate, Outcome, Ran, Stage
+from oracles.outcome import BaseCosts, Facts, IllFormed, Mutant, MutantFate, Outcome, Ran, Stage
 
 
 def _lane(name: str, **adds: Any) -> LaneSpec:
@@ -157,6 +157,7 @@ VIOLATIONS: dict[str, Violation] = {
     "aliased_outputs": Violation(TVM_C, ran_with(aliases=((1, "x0"),)), Kind.ALIASED_OUTPUT),
     "bloat": Violation(TVM_C, ran_with(constant_bytes=16_000), Kind.BLOAT),
     "slow": Violation(ZERO, ran_with(compile_seconds=0.8), Kind.SLOW),
+    "dearer_than_base": Violation(TVM_C, ran_with(built_bytes=12_000, base=BaseCosts(built_bytes=1000)), Kind.BLOAT),
     "checker_gap": Violation(
         MUTANTS, ran_with(mutants=(Mutant("an argument fewer", MutantFate.RAISED, "type mismatch"),)), Kind.CHECKER_GAP
     ),

@@ -202,18 +202,9 @@ WORSE = (
         ),
     ),
     Change(
-        "cumsum-is-exclusive",
+        "prod-has-another-sign",
         Part.LEGALIZATION,
-        legalization(
-            "relax.cumsum",
-            """
-            result = builder.emit(honest(builder, call))
-            x = call.args[0]
-            if x.ty.dtype != result.ty.dtype:
-                return result
-            return builder.call_te(topi.subtract, result, builder.call_te(topi.identity, x))
-            """,
-        ),
+        legalization("relax.prod", "return builder.call_te(topi.negative, builder.emit(honest(builder, call)))"),
     ),
     Change(
         "sum-over-an-axis-of-4n-plus-1",
@@ -262,8 +253,7 @@ WORSE = (
             "relax.nn.layer_norm",
             """
             result = builder.emit(honest(builder, call))
-            beta = builder.call_te(topi.broadcast_to, call.args[2], result.ty.shape)
-            return builder.call_te(topi.subtract, result, beta)
+            return builder.call_te(topi.subtract, result, call.args[2])
             """,
         ),
     ),

@@ -5,14 +5,16 @@ outcome is replaced by `Skipped`, which no oracle judges. So tests, reduction, c
 wrong in the patched toolchain alone, and are otherwise those of every campaign. A lane that does not support a case
 fails where the base supports it.
 
-All lanes of some tests run in the base, too. That shows what fails in the base alone.
+All lanes of some tests, and those of investigations, run in the base too. That shows what fails in the base alone, and
+what costs more than there.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import Enum, auto
 
 from fuzzer.difference.changed_code import ChangedCode
 from fuzzer.difference.comparisons import Comparisons
@@ -25,7 +27,7 @@ from generators import case_file
 from generators.graph import Case
 from oracles.finding import Finding
 from oracles.lane import Engine, LaneSpec, is_tier_1
-from oracles.outcome import Broken, Built, Outcome, Outcomes, Ran, Result, Skipped, Unsupported
+from oracles.outcome import BaseCosts, Broken, Built, Outcome, Outcomes, Ran, Result, Skipped, Unsupported
 
 IN_BOTH = Skipped("it fails in the base too")
 
@@ -36,12 +38,22 @@ Fixed = Callable[[Case, Finding], None]
 """Called with what fails in the base alone."""
 
 
+class _Verdict(Enum):
+    """What is known of a lane in both toolchains."""
+
+    RIGHT = auto()
+    WORSE = auto()  # it fails in the patched toolchain alone
+    FIXED = auto()  # it fails in the base alone
+    BOTH = auto()
+
+
 @dataclass(slots=True)
 class _Runs:
     """What this thread ran of one case.
 
-    outcomes   the outcomes so far, as the campaign has them
-    compared   lanes of the patched toolchain whose twin ran
+    outcomes   the outcomes so far
+    base       the outcomes of twins, by the lane in the patched toolchain
+    verdicts   what was said of a lane last
     all_twins  whether lanes that do not fail are compared too
     reached    what the lanes reached of the changed code
     differing  what the compilers did otherwise, by the lanes that ran in both
@@ -49,7 +61,8 @@ class _Runs:
 
     case: Case | None = None
     outcomes: dict[LaneSpec, Outcome] = field(default_factory=dict)
-    compared: set[LaneSpec] = field(default_factory=set)
+    base: dict[LaneSpec, Outcome] = field(default_factory=dict)
+    verdicts: dict[LaneSpec, _Verdict] = field(default_factory=dict)
     all_twins: bool = False
     reached: set[str] = field(default_factory=set)
     differing: set[str] = field(default_factory=set)
@@ -104,29 +117,46 @@ class DifferenceLab:
         result = run(case, lanes)
         runs = self._runs_of(case, result)
         failures = failures_in(case, runs.outcomes)
-        mine = [lane for lane in runs.outcomes if self._pair.is_patched(lane) and lane not in runs.compared]
-        known = {
-            lane for lane in mine if is_tier_1(lane) and lane in failures and self.comparisons.is_known(failures[lane])
-        }
-        compared = [lane for lane in mine if lane not in known and (lane in failures or runs.all_twins)]
+        alone = [lane for lane in runs.outcomes if self._pair.is_patched(lane) and lane not in runs.verdicts]
+        known = [
+            lane for lane in alone if is_tier_1(lane) and lane in failures and self.comparisons.is_known(failures[lane])
+        ]
+        runs.verdicts |= dict.fromkeys(known, _Verdict.BOTH)
+        compared = [lane for lane in alone if lane not in known and (lane in failures or runs.all_twins)]
         twins = {self._pair.twin(lane): lane for lane in compared}
         ran = run(case, tuple(twins)) if twins else Result({})
         base = {twins[lane]: outcome for lane, outcome in ran.outcomes.items()}
+        self.comparisons.ran(len(base))
         self._trace(runs, result.outcomes, base)
-        failures_of_base = failures_in(case, {**runs.outcomes, **base})
+        runs.base |= base
         # what exporters and onnxruntime do is the same with both
         others = [lane for lane, failure in failures.items() if lane.engine is not Engine.TVM]
-        changed: dict[LaneSpec, Outcome] = dict.fromkeys((*known, *others), IN_BOTH)
-        for lane in compared:
-            if lane in failures:
-                changed[lane] = self._outcome(runs.outcomes[lane], base[lane], failures[lane], failures_of_base)
-            elif lane in failures_of_base:
-                self._fixed(case, failures_of_base[lane])
-        self.comparisons.ran(len(compared))
-        runs.compared.update(known, compared)
-        runs.outcomes |= changed
+        changed = {**dict.fromkeys((*known, *others), IN_BOTH), **dict(self._judged(case, runs, failures))}
         spent = joined(result, ran)
         return Result({**result.outcomes, **changed}, spent.stage_cpu, spent.cpu_seconds)
+
+    def _judged(
+        self, case: Case, runs: _Runs, failures: Mapping[LaneSpec, Finding]
+    ) -> Iterator[tuple[LaneSpec, Outcome]]:
+        """The outcomes of lanes that ran in both, where what is known of them is new: other lanes may have been missing
+        to judge them."""
+        failures_of_base = failures_in(case, {**runs.outcomes, **runs.base})
+        for lane, base in runs.base.items():
+            verdict = _verdict(lane in failures, lane in failures_of_base or isinstance(base, Skipped | Broken))
+            if runs.verdicts.get(lane) is verdict:
+                continue
+            runs.verdicts[lane], patched = verdict, runs.outcomes[lane]
+            match verdict:
+                case _Verdict.BOTH:
+                    self.comparisons.failed_in_both(failures[lane])
+                    yield lane, IN_BOTH
+                case _Verdict.WORSE:
+                    yield lane, refusal(patched) if isinstance(patched, Unsupported) else patched
+                case _Verdict.FIXED:
+                    if lane in failures_of_base:
+                        self._fixed(case, failures_of_base[lane])
+                case _Verdict.RIGHT:
+                    yield lane, _with_costs(patched, base)
 
     def _trace(self, runs: _Runs, now: Outcomes, base: Outcomes) -> None:
         """Record what the lanes reached of the changed code, and what the twins did otherwise."""
@@ -137,15 +167,6 @@ class DifferenceLab:
             runs.reached.update(self._changed.reached_by(lane, outcome))
             runs.differing.update(_differing(outcome, runs.outcomes[lane]))
 
-    def _outcome(
-        self, patched: Outcome, base: Outcome, failure: Finding, failures_of_base: Mapping[LaneSpec, Finding]
-    ) -> Outcome:
-        """The outcome of a lane that fails in the patched toolchain: its own where the base is right."""
-        if failure.lane in failures_of_base or isinstance(base, Skipped | Broken):
-            self.comparisons.failed_in_both(failure)
-            return IN_BOTH
-        return refusal(patched) if isinstance(patched, Unsupported) else patched
-
     def _runs_of(self, case: Case, result: Result) -> _Runs:
         """What this thread ran of the case, with this result."""
         runs: _Runs = getattr(self._here, "runs", None) or _Runs()
@@ -153,10 +174,18 @@ class DifferenceLab:
             digest = int(case_file.digest(case)[:8], 16)
             whole = bool(self._named) and self._named <= result.outcomes.keys()
             is_test = whole or any(is_tier_1(lane) for lane in result.outcomes)
-            runs = self._here.runs = _Runs(case, all_twins=is_test and digest % ALL_TWINS_OF == 0)
+            runs = self._here.runs = _Runs(case, all_twins=not is_test or digest % ALL_TWINS_OF == 0)
         runs.outcomes |= result.outcomes
-        runs.compared -= result.outcomes.keys()  # they ran again
+        for lane in result.outcomes:  # it may have run before
+            runs.base.pop(lane, None)
+            runs.verdicts.pop(lane, None)
         return runs
+
+
+def _verdict(patched_fails: bool, base_fails: bool) -> _Verdict:
+    if patched_fails:
+        return _Verdict.BOTH if base_fails else _Verdict.WORSE
+    return _Verdict.FIXED if base_fails else _Verdict.RIGHT
 
 
 def _differing(base: Outcome, patched: Outcome) -> Iterator[str]:
@@ -166,3 +195,12 @@ def _differing(base: Outcome, patched: Outcome) -> Iterator[str]:
     before, now = set(base.facts.behaviour), set(patched.facts.behaviour)
     yield from (f"- {name}" for name in before - now)
     yield from (f"+ {name}" for name in now - before)
+
+
+def _with_costs(patched: Outcome, base: Outcome) -> Outcome:
+    """The outcome with what the lane cost in the base, where both came to an end."""
+    if not (isinstance(patched, Ran | Built) and isinstance(base, Ran | Built)):
+        return patched
+    theirs = base.facts
+    costs = BaseCosts(theirs.compile_seconds, theirs.constant_bytes, theirs.built_bytes, theirs.peak_bytes)
+    return replace(patched, facts=replace(patched.facts, base=costs))

@@ -75,6 +75,7 @@ DEFAULTS: dict[object, dict[str, object]] = {
         "mutants": (),
         "behaviour": (),
         "reached": (),
+        "base": None,
         "trace": None,
         "pointed": "",
     },

@@ -16,7 +16,20 @@ from generators import case_file
 from generators.graph import Case
 from oracles.finding import Finding, Kind
 from oracles.lane import EVALUATED, LaneSpec
-from oracles.outcome import Broken, Frame, Outcome, Raised, Ran, Result, Skipped, Stage, Unsupported
+from oracles.outcome import (
+    BaseCosts,
+    Broken,
+    Facts,
+    Frame,
+    Outcome,
+    Raised,
+    Ran,
+    Result,
+    Skipped,
+    Stage,
+    Unsupported,
+    facts_of,
+)
 
 RIGHT = EXACT[:1]
 PAIR = Pair(replace(HOST, name="base"), HOST)
@@ -56,17 +69,20 @@ def made() -> Make:
         keys = {key: key.partition("_") for key in outcomes}
         fake = FakeLab({(keys[key][0], names[keys[key][2]]): outcome for key, outcome in outcomes.items()})
         fixed: list[Finding] = []
-        return DifferenceLab(fake, PAIR, lambda _, finding: fixed.append(finding)), fake, fixed  # type: ignore[arg-type]
+        lab = DifferenceLab(fake, PAIR, lambda _, finding: fixed.append(finding), named=NAMED)  # type: ignore[arg-type]
+        return lab, fake, fixed
 
     return make
 
 
 ALL = (*references(*RIGHT), TVM, TVM_C)
+NAMED = (TVM, TVM_C)
+"""A run of both is a test. Any other run is one of an investigation."""
 
 
 def test_a_lane_that_is_right_does_not_run_in_the_base(made: Make) -> None:
     lab, fake, fixed = made()
-    result = lab.run(CASE, ALL)
+    result = lab.run(not_all_twins(), ALL)
     assert all(isinstance(outcome, Ran) for outcome in result.outcomes.values())
     assert fake.ran == [("host", lane.name) for lane in ALL]
     assert (result.cpu_seconds, lab.comparisons.lanes, fixed) == (1.0, 0, [])
@@ -97,18 +113,36 @@ def test_what_is_supported_no_longer_is_a_failure(made: Make) -> None:
     assert outcomes[TVM_C] is IN_BOTH
 
 
+def test_a_lane_that_is_investigated_runs_in_the_base(made: Make) -> None:
+    """It may cost more than there."""
+    costs = BaseCosts(compile_seconds=0.5, constant_bytes=1, built_bytes=2, peak_bytes=3)
+    facts = Facts(compile_seconds=0.5, constant_bytes=1, built_bytes=2, peak_bytes=3, kernels=4)
+    lab, fake, _ = made(base_llvm=replace(correct(RIGHT), facts=facts))
+    (outcome,) = lab.run(not_all_twins(), [TVM]).outcomes.values()
+    assert fake.ran == [("host", TVM.name), ("base", TVM.name)]
+    assert facts_of(outcome) == Facts(base=costs)
+
+
+def test_a_lane_that_comes_to_no_end_has_no_costs_in_the_base(made: Make) -> None:
+    for failing in ({"host_llvm": RAISED, "base_llvm": RAISED}, {"base_llvm": RAISED}):
+        lab, _, _ = made(**failing)
+        (outcome,) = lab.run(not_all_twins(), [TVM]).outcomes.values()
+        assert facts_of(outcome).base is None
+
+
 def test_references_may_come_from_an_earlier_run(made: Make) -> None:
     lab, _, _ = made(host_llvm=WRONG, base_llvm=WRONG)
     lab.run(CASE, ALL[:-2])
     assert lab.run(CASE, [TVM]).outcomes == {TVM: IN_BOTH}
-    other = replace(CASE)
-    assert lab.run(other, [TVM]).outcomes == {TVM: WRONG}, "nothing is known of another case"
+    (outcome,) = lab.run(replace(CASE), [TVM]).outcomes.values()
+    assert outcome_of(outcome) == WRONG, "nothing is known of another case"
 
 
 def test_a_failure_that_a_later_run_shows_is_compared_then(made: Make) -> None:
     """The references come after the lane."""
     lab, _, _ = made(host_llvm=WRONG, base_llvm=WRONG)
-    assert lab.run(CASE, [TVM]).outcomes == {TVM: WRONG}
+    (outcome,) = lab.run(CASE, [TVM]).outcomes.values()
+    assert outcome_of(outcome) == WRONG
     assert lab.run(CASE, ALL[:-2]).outcomes[TVM] is IN_BOTH
 
 
@@ -154,6 +188,12 @@ def test_a_reference_that_fails_is_no_difference(made: Make) -> None:
     outcomes = lab.run(CASE, (*ALL, ONNXRUNTIME)).outcomes
     assert outcomes[ONNXRUNTIME] is IN_BOTH
     assert isinstance(outcomes[TORCH], Ran)
+
+
+def outcome_of(outcome: Outcome) -> Outcome:
+    """The outcome without its facts."""
+    assert isinstance(outcome, Ran)
+    return replace(outcome, facts=Facts())
 
 
 def cases() -> list[Case]:
