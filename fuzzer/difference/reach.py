@@ -55,9 +55,10 @@ class Reach:
         """The operators that reach a part of the changed code, or of what the compilers do otherwise: the rarer the
         part, the more often it is drawn. Empty where no test has reached any."""
         with self._lock:
-            counts = self.by_name or self.differing
-            if not counts:
+            pools = [counts for counts in (self.differing, self.by_name) if counts]
+            if not pools:
                 return ()
+            counts = source.choice(pools)
             names = sorted(counts)
             name = _weighted(source, names, [1.0 / counts[name] for name in names])
             rates = {op: self._both[op, name] / times for op, times in self._with.items() if self._both[op, name]}

@@ -58,6 +58,16 @@ def test_the_rarer_a_function_the_more_often_its_operators_are_drawn() -> None:
     assert counts["conv2d",] > 5 * counts["relu",]
 
 
+def test_what_the_compilers_do_otherwise_counts_as_much_as_the_functions() -> None:
+    reach = Reach()
+    for _ in range(99):
+        reach.learn(made_of("relu"), ["everywhere"])
+    reach.learn(made_of("neg"), ["everywhere"], ["- kernel negative"])
+    counts = drawn(reach)
+    assert set(counts) == {("neg", "relu"), ("neg",)}
+    assert counts["neg",] == pytest.approx(200, abs=40)
+
+
 def test_what_the_compilers_do_otherwise_counts_where_no_function_is_known() -> None:
     reach = Reach()
     reach.learn(made_of("add"), [], ["- pass FuseOps"])
