@@ -75,15 +75,13 @@ def kernels_pass(name: str, body: str) -> str:
 
         def loops_of(kernel):
             found = []
-            tirx.stmt_functor.post_order_visit(
-                kernel.body, lambda node: found.append(node.extent) if isinstance(node, tirx.For) else None
-            )
-            return [int(each) if isinstance(each, (int, tirx.IntImm)) else 0 for each in reversed(found)]
+            tvm_ffi.structural_walk(kernel.body, (tirx.For, lambda node: found.append(node.extent)), order="pre")
+            return [int(each) if isinstance(each, (int, tirx.IntImm)) else 0 for each in found]
 
 
         def rewrite(module):
             module = module.clone()
-            for var, kernel in list(module.functions_items()):
+            for var, kernel in list(module.functions.items()):
                 if isinstance(kernel, tirx.PrimFunc):
                     loops = loops_of(kernel)
 
