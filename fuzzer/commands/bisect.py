@@ -1,4 +1,4 @@
-"""`fuzz bisect`: runs a finding in each release of TVM that is installed as a toolchain."""
+"""`fuzz bisect`: runs a finding in releases of TVM that are installed as toolchains, or in builds of commits."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from fuzzer.commands.bisect_builds import print_builds, run_in_builds
 from fuzzer.commands.options import JsonFlag, PreloadFile
 from fuzzer.commands.progress import Counted, working
 from fuzzer.findings import replay as replaying
@@ -20,6 +21,7 @@ from fuzzer.signature import signature_of
 from fuzzer.signature.blame import Releases, ReleaseVerdict
 from fuzzer.system.terminal import echo, next_line, print_json, printable, say
 from fuzzer.toolchains import install, registry
+from fuzzer.toolchains.builds import COMMIT, in_folder, of_commits, subject_of
 from fuzzer.toolchains.lanes import named, runs_in
 from fuzzer.toolchains.registry import finder
 from fuzzer.toolchains.toolchain import HOST, Toolchain
@@ -37,11 +39,33 @@ def bisect(
     install_missing: Annotated[
         bool, typer.Option("--install", help="First install each release of the package index that is missing.")
     ] = False,
+    builds: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Builds in the order of their names: interpreters, or prefixes."),
+    ] = None,
+    build_command: Annotated[
+        str | None,
+        typer.Option(metavar="COMMAND", help=f"Builds the commit ${COMMIT}, and prints the interpreter or prefix."),
+    ] = None,
+    repository: Annotated[Path, typer.Option("--repo", metavar="DIR", help="The checkout of the commits.")] = Path("."),
+    good: Annotated[str, typer.Option(metavar="REVISION", help="A commit that does not show the finding.")] = "",
+    bad: Annotated[str, typer.Option(metavar="REVISION", help="A commit that shows the finding.")] = "HEAD",
     preload: PreloadFile = None,
     json: JsonFlag = False,
 ) -> None:
-    """Find the releases of TVM that introduced and fixed a finding. The finding's folder is not changed."""
+    """Find the releases of TVM that introduced and fixed a finding, or the one of some builds that introduced it. The
+    finding's folder is not changed."""
     doc, case = replaying.load(finding)
+    if builds or build_command:
+        if toolchain or install_missing or (builds and build_command):
+            raise Invalid("--builds, --build-command, and --toolchain with --install exclude each other")
+        if build_command and not good:
+            raise Invalid("--build-command needs --good, a commit that does not show the finding")
+        chosen_builds = in_folder(builds) if builds else of_commits(build_command or "", repository, good, bad, say)
+        subject = (lambda name: subject_of(repository, name)) if build_command else str
+        found, tried = run_in_builds(doc, case, chosen_builds, preload)
+        print_builds(doc.slug, chosen_builds, found, tried, subject, json)
+        return
     if install_missing:
         _install_missing()
     chosen = _toolchains(doc.lane, toolchain)

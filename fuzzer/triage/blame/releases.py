@@ -54,16 +54,21 @@ def run_in_releases(
     There are few releases. A bisection would not save time, and would miss a bug that was fixed and came back.
     """
     for release in oldest_first(releases):
-        same_lane = replace(lane, toolchain=release.toolchain)
-        observation = observe(run, case, same_lane)
-        if observation.shows(signature):
-            verdict = ReleaseVerdict.FAILS
-        elif observation.finding is not None:
-            verdict = ReleaseVerdict.OTHERWISE
-        else:
-            ran = isinstance(observation.result.outcomes[same_lane], Ran | Built)
-            verdict = ReleaseVerdict.PASSES if ran else ReleaseVerdict.NOT_RUN
-        yield ReleaseRun(release, verdict, observation.finding)
+        yield run_in(run, case, lane, signature, release)
+
+
+def run_in(run: RunLanes, case: Case, lane: LaneSpec, signature: Signature, release: Release) -> ReleaseRun:
+    """Run the case in one release, or in one build."""
+    same_lane = replace(lane, toolchain=release.toolchain)
+    observation = observe(run, case, same_lane)
+    if observation.shows(signature):
+        verdict = ReleaseVerdict.FAILS
+    elif observation.finding is not None:
+        verdict = ReleaseVerdict.OTHERWISE
+    else:
+        ran = isinstance(observation.result.outcomes[same_lane], Ran | Built)
+        verdict = ReleaseVerdict.PASSES if ran else ReleaseVerdict.NOT_RUN
+    return ReleaseRun(release, verdict, observation.finding)
 
 
 def in_releases(

@@ -1,0 +1,107 @@
+"""`fuzz bisect --builds` and `--build-command`: which build introduced a finding."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from fuzzer.commands.progress import working
+from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.headline import headline
+from fuzzer.isolate.fleet import Fleet
+from fuzzer.signature import signature_of
+from fuzzer.signature.blame import ReleaseVerdict
+from fuzzer.system.environment import EnvironmentMissing
+from fuzzer.system.terminal import echo, print_json, printable, say
+from fuzzer.toolchains.builds import Build
+from fuzzer.toolchains.preload import read as read_preload
+from fuzzer.toolchains.toolchain import HOST, GraphLanguage, Toolchain, language_of
+from fuzzer.triage.blame.first_failing import Bisection, first_failing
+from fuzzer.triage.blame.releases import Release, ReleaseRun, run_in
+from fuzzer.triage.reproduce import joined
+from generators.graph import Case
+from oracles.lane import Engine, LaneSpec
+from oracles.outcome import Result
+
+
+def run_in_builds(
+    doc: FindingDoc, case: Case, builds: Sequence[Build], preload: Path | None
+) -> tuple[Bisection, dict[int, ReleaseRun]]:
+    """Run the finding in builds until the first one that shows it is known. The processes of a build end before the
+    next one is made, which may replace it."""
+    runs: dict[int, ReleaseRun] = {}
+    signature, kind = signature_of(doc.finding), language_of(doc.lane) or GraphLanguage.RELAX
+    preloaded = read_preload(preload) if preload else None
+
+    def run(place: int) -> ReleaseVerdict:
+        build = builds[place]
+        runs[place] = ReleaseRun(Release(build.name, build.name), ReleaseVerdict.NOT_RUN, None)
+        if made := build.toolchain(kind):
+            try:
+                with _fleet(replace(made, preload=preloaded)) as fleet:
+                    in_both = partial(_references_in, host, fleet)
+                    runs[place] = run_in(in_both, case, doc.lane, signature, runs[place].release)
+            except EnvironmentMissing as error:
+                say(str(error))
+        return runs[place].verdict
+
+    shown = working(f"bisecting {len(builds)} builds", lambda: f"{len(runs)} were run; nothing is saved")
+    with shown, _fleet(HOST) as host:
+        return first_failing(len(builds), run), runs
+
+
+def _fleet(toolchain: Toolchain) -> Fleet:
+    return Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), lambda name: toolchain)
+
+
+def _references_in(host: Fleet, build: Fleet, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+    """Run the references in the host, and TVM's lanes in the build."""
+    references = [lane for lane in lanes if lane.engine is not Engine.TVM]
+    own = [lane for lane in lanes if lane.engine is Engine.TVM]
+    return joined(host.run_fresh(case, references), build.run_fresh(case, own))
+
+
+def print_builds(
+    slug: str,
+    builds: Sequence[Build],
+    found: Bisection,
+    runs: Mapping[int, ReleaseRun],
+    subject: Callable[[str], str],
+    json: bool,
+) -> None:
+    """Print what each build does that was run, and which one introduced the finding. `subject` returns the first line
+    of a commit's message by its name, or the name."""
+    suspects = [builds[place].name for place in found.suspects]
+    tried = [runs[place] for place in sorted(runs)]
+    if json:
+        rows = [
+            {
+                "build": each.release.version,
+                "verdict": each.verdict,
+                "told": headline(each.finding) if each.finding else "",
+            }
+            for each in tried
+        ]
+        print_json({"slug": slug, "introduced_by": suspects, "why_not": found.why_not, "runs": rows})
+        return
+    table = Table(box=None)
+    for column in ("build", "verdict", ""):
+        table.add_column(column, no_wrap=bool(column), overflow="fold")
+    for each in tried:
+        shown = printable(headline(each.finding)) if each.finding else ""
+        table.add_row(printable(each.release.version), each.verdict, shown)
+    Console(markup=False, emoji=False).print(table)
+    if found.why_not:
+        echo(f"{slug}: {found.why_not}")
+        return
+    names = ", ".join(suspects)
+    only = len(suspects) == 1
+    echo(f"{slug}: introduced by {names if only else f'one of {names}: the others cannot tell'}")
+    if only and (text := subject(suspects[0])) != suspects[0]:
+        echo(f"  {text}")

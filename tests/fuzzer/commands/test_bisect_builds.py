@@ -1,0 +1,107 @@
+"""`fuzz bisect` over builds, with real TVM: some builds have the change of docs/examples/changed_relu.py."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from graphs_by_hand import case_of
+from records import record
+
+from fuzzer.findings import finding_file
+from fuzzer.lanes import EVERY_TVM_LANE
+from generators import case_file
+from oracles.finding import Kind, Mismatch
+
+ROOT = Path(__file__).parents[3]
+CHANGE = ROOT / "docs" / "examples" / "changed_relu.py"
+LANE = next(lane for lane in EVERY_TVM_LANE if lane.name == "relax-export-llvm")
+RELU = case_of({"x0": "float32[2,3,4]"}, [("v0", "relu", "x0")], "v0")
+CASE = replace(RELU, tensors={"x0": RELU.tensors["x0"] - 9})
+FINDING = record(CASE, Kind.WRONG_VALUE, LANE, Mismatch(0, "0.0 at [0, 0, 0]", "-1.0 (1 of 24 elements are wrong)"))
+
+# it executes the change as soon as the importer is loaded
+PATCHES = """
+import runpy, sys
+from importlib.machinery import PathFinder
+
+IMPORTER = "tvm.relax.frontend.torch.exported_program_translator"
+
+
+class Patching:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        spec = PathFinder.find_spec(name, path, target) if name == IMPORTER else None
+        if spec is not None:
+            execute = spec.loader.exec_module
+
+            def patched(module):
+                execute(module)
+                runpy.run_path({change!r})
+
+            spec.loader.exec_module = patched
+        return spec
+
+
+sys.meta_path.insert(0, Patching)
+"""
+
+
+def written(folder: Path) -> Path:
+    """The finding in the folder `crashes`."""
+    finding = folder / "crashes" / FINDING.doc.slug
+    finding.mkdir(parents=True)
+    text, tensors = case_file.encode(CASE)
+    (finding / case_file.JSON_NAME).write_bytes(text)
+    (finding / case_file.TENSORS_NAME).write_bytes(tensors)
+    (finding / finding_file.NAME).write_bytes(finding_file.encode(FINDING.doc))
+    return finding
+
+
+def build(folder: Path, changed: bool) -> None:
+    (folder / "bin").mkdir(parents=True)
+    code = PATCHES.replace("{change!r}", repr(str(CHANGE))) if changed else ""
+    (folder / "sitecustomize.py").write_text(code)
+    python = folder / "bin" / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH="{folder}:$PYTHONPATH" exec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+
+
+def bisect(folder: Path, *words: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "fuzzer.cli", "bisect", *map(str, words)]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+
+
+@pytest.mark.tvm
+def test_the_build_that_introduced_it(tmp_path: Path) -> None:
+    finding = written(tmp_path)
+    for number, changed in enumerate((False, True, True)):
+        build(tmp_path / "builds" / f"{number}-build", changed)
+    done = bisect(tmp_path, finding, "--builds", "builds", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["introduced_by"] == ["1-build"]
+    assert {run["build"]: run["verdict"] for run in found["runs"]} == {
+        "0-build": "passes",
+        "1-build": "fails",
+        "2-build": "fails",
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--builds", "none"), "fuzz: none: no interpreter, and no folder with bin/python"),
+        (("--builds", "a", "--build-command", "b"), "fuzz: --builds, --build-command, and --toolchain with --install"),
+        (("--build-command", "b"), "fuzz: --build-command needs --good, a commit that does not show the finding"),
+    ],
+)
+def test_what_cannot_be_bisected(tmp_path: Path, words: tuple[str, ...], sentence: str) -> None:
+    finding = written(tmp_path)
+    done = bisect(tmp_path, finding, *words)
+    assert (done.returncode, done.stderr.count("\n")) == (64, 1), done.stderr
+    assert done.stderr.startswith(sentence)
