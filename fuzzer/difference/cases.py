@@ -29,7 +29,7 @@ FEW_NODES = 3
 """The most calls of a case made of such operators: the failure of one operator hides those of the others."""
 
 STEERED_OF = 3
-"""As soon as a test has reached the changed code, all but one test of so many are fresh ones."""
+"""As soon as some tests have reached the changed code and most have not, all but one test of so many are fresh."""
 
 FRESH_TESTS = 100
 """After so many fresh tests, it is said that none reaches the changed code."""
@@ -69,7 +69,7 @@ class ComparedCases:
     def __call__(self, index: int) -> Case | None:
         if self.is_hopeless:
             return None
-        steered = self.reach.reaching and index % STEERED_OF != 0
+        steered = self.reach.is_selective and index % STEERED_OF != 0
         with self._lock:
             if not steered and index not in self._known and (case := next(self._opening, None)):
                 self._known[index] = case

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from generators.choice import ChoiceSource
@@ -51,11 +51,20 @@ class Reach:
             if names:
                 self._cases.append(case)
 
+    @property
+    def is_selective(self) -> bool:
+        """Whether some tests reach the changed code, and most do not: then it is worth aiming at it."""
+        return 0 < 2 * self.reaching <= self.tests
+
+    def _selective(self, counts: Mapping[str, int]) -> dict[str, int]:
+        """The names that at most half of the tests have. What all tests reach says nothing about operators."""
+        return {name: count for name, count in counts.items() if 2 * count <= self.tests}
+
     def operators(self, source: ChoiceSource) -> Sequence[str]:
         """The operators that reach a part of the changed code, or of what the compilers do otherwise: the rarer the
-        part, the more often it is drawn. Empty where no test has reached any."""
+        part, the more often it is drawn. Empty where no test has reached any, or where most tests reach all."""
         with self._lock:
-            pools = [counts for counts in (self.differing, self.by_name) if counts]
+            pools = [chosen for chosen in map(self._selective, (self.differing, self.by_name)) if chosen]
             if not pools:
                 return ()
             counts = source.choice(pools)

@@ -34,6 +34,30 @@ def drawn(reach: Reach, times: int = 400) -> Counter[tuple[str, ...]]:
     return Counter(tuple(reach.operators(NumpySource(7, number))) for number in range(times))
 
 
+def others(reach: Reach, tests: int) -> Reach:
+    """The same after so many tests that reach nothing."""
+    for _ in range(tests):
+        reach.learn(made_of("exp"), [])
+    return reach
+
+
+def test_it_is_selective_where_some_tests_reach_the_change_and_most_do_not() -> None:
+    reach = Reach()
+    assert not reach.is_selective
+    reach.learn(made_of("relu"), ["f"])
+    assert not reach.is_selective
+    others(reach, 1)
+    assert reach.is_selective
+
+
+def test_what_most_tests_reach_is_not_aimed_at() -> None:
+    reach = Reach()
+    reach.learn(made_of("relu"), ["everywhere", "seldom"])
+    for op in ("exp", "neg"):
+        reach.learn(made_of(op), ["everywhere"])
+    assert drawn(reach) == {("relu",): 400}
+
+
 def test_nothing_is_known_at_first() -> None:
     assert Reach().operators(SOURCE) == ()
     assert Reach().case(SOURCE) is None
@@ -53,24 +77,24 @@ def test_the_rarer_a_function_the_more_often_its_operators_are_drawn() -> None:
     for _ in range(9):
         reach.learn(made_of("relu"), ["often"])
     reach.learn(made_of("conv2d"), ["seldom"])
-    counts = drawn(reach)
+    counts = drawn(others(reach, 20))
     assert set(counts) == {("relu",), ("conv2d",)}
     assert counts["conv2d",] > 5 * counts["relu",]
 
 
 def test_what_the_compilers_do_otherwise_counts_as_much_as_the_functions() -> None:
     reach = Reach()
-    for _ in range(99):
-        reach.learn(made_of("relu"), ["everywhere"])
-    reach.learn(made_of("neg"), ["everywhere"], ["- kernel negative"])
-    counts = drawn(reach)
-    assert set(counts) == {("neg", "relu"), ("neg",)}
+    reach.learn(made_of("relu"), ["f"])
+    reach.learn(made_of("neg"), [], ["- kernel negative"])
+    counts = drawn(others(reach, 2))
+    assert set(counts) == {("relu",), ("neg",)}
     assert counts["neg",] == pytest.approx(200, abs=40)
 
 
 def test_what_the_compilers_do_otherwise_counts_where_no_function_is_known() -> None:
     reach = Reach()
     reach.learn(made_of("add"), [], ["- pass FuseOps"])
+    others(reach, 1)
     assert (reach.reaching, reach.differing) == (0, {"- pass FuseOps": 1})
     assert reach.operators(SOURCE) == ["add"]
     assert reach.case(SOURCE) is not None
@@ -107,6 +131,7 @@ def test_operators_that_the_change_names_come_first() -> None:
 def test_fresh_cases_are_near_the_change() -> None:
     reach = Reach()
     reach.learn(generate(NumpySource(3), ops=[TABLE["conv2d"]]), ["f"])
+    others(reach, 1)
     cases = compared(reach, ops=())
     drawn = [cases(number) for number in range(60)]
     near = sum("conv2d" in graph_of(case) for case in drawn)
