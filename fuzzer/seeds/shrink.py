@@ -148,7 +148,7 @@ def _moved(number: int, change: Mapping[int, int]) -> int:
 def _require_small(graph: Graph) -> None:
     types, work = graph.types, 0
     for type in types.values():
-        if type.numel > MAX_NUMEL:
+        if math.prod(max(size, 1) for size in type.sizes) > MAX_NUMEL:  # numpy counts an empty array in this way too
             raise TooLarge(f"{type} stays as large as that")
     for node in graph.nodes:
         terms = TABLE[node.op].terms

@@ -14,8 +14,10 @@ from onnx import TensorProto, helper, numpy_helper
 
 from fuzzer.cases.onnx_model import Attribute, Node, Tensor
 from fuzzer.children.onnx_reader import answer
+from fuzzer.isolate.validity import CaseCheck, CaseVerdict
 from fuzzer.seeds import onnx_file, onnx_graph
 from fuzzer.seeds import program as programs
+from fuzzer.seeds.extract import extract
 from fuzzer.seeds.program import Program
 from fuzzer.seeds.resolve import Resolved, resolve
 from generators.graph import Invalid, Role, TensorType
@@ -306,6 +308,14 @@ def test_a_node_that_does_not_fit_its_operands_is_a_cut(bare: Node, opset: int, 
     graph = onnx_graph.OnnxGraph(opset, ("x",), (bare,), types, {"c": Tensor("INT64", (0,), b"")}, ("c",))
     (step,) = onnx_file.program(graph, Path("m.onnx")).steps
     assert step.why_not == f"its operands and attributes do not fit together ({why})"
+
+
+def test_an_empty_tensor_with_large_sizes_is_too_large() -> None:
+    types: dict[str, tuple[str, tuple[int | None, ...]]] = dict.fromkeys("xy", ("FLOAT", (0, 2**31, 2**31)))
+    graph = onnx_graph.OnnxGraph(18, ("x",), (Node("Softmax", ("x",), ("y",)),), types, {}, ())
+    cut = extract(onnx_file.program(graph, Path("m.onnx")), 8, lambda case: CaseCheck(CaseVerdict.OK, ""))
+    assert cut.cases == ()
+    assert list(cut.dropped) == ["float32[0,2147483648,2147483648] stays as large as that"]
 
 
 def test_what_the_readers_library_refuses_is_one_line(tmp_path: Path) -> None:
