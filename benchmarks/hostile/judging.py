@@ -12,7 +12,9 @@ from fuzzer.system.exit_codes import Exit
 from hostile.place import SECRET, Place
 
 MOST_CPU, MOST_WALL, MOST_MEGABYTES, MOST_CHARACTERS = 10.0, 30.0, 500.0, 300
-CODES = frozenset(map(int, (*Exit, *FileExit))) | {watching.STARTED}
+CODES = frozenset(map(int, (*Exit, *FileExit))) - {Exit.WORSE, Exit.NOT_REACHED} | {watching.STARTED}
+"""The documented exit codes, without those of `fuzz diff` alone: 1 is also how Python ends after a traceback."""
+
 REFUSED = (Exit.BAD_INPUT, Exit.ENVIRONMENT)
 _MOST_PRINTED = 20 << 20
 

@@ -85,7 +85,7 @@ class AutoFiler:
 
     def _run(self) -> None:
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
-        again, last = time.monotonic(), False
+        again, last = time.monotonic() + RETRY_SECONDS, False
         while not last:
             last = self._over.wait(LOOK_SECONDS)
             new = self._new[self._taken :]
