@@ -59,11 +59,14 @@ def take_tests(db: sqlite3.Connection, part: Part) -> int:
 
 
 def take_sums(db: sqlite3.Connection, part: Part) -> None:
-    """Copy the counts by operator and the features. The curve and the failure rates are not copied: only the campaign
-    that wrote them reads them."""
+    """Copy the counts by operator, the features and the notable tests. The curve and the failure rates are not copied:
+    only the campaign that wrote them reads them."""
     counts = part.rows(tuple[str, int, str, int], "SELECT op, lane, how, outcomes FROM operators")
     supported = ((part.mine, op, part.lane(lane), how, count) for op, lane, how, count in counts)
     db.executemany("INSERT OR REPLACE INTO operators VALUES (?, ?, ?, ?, ?)", supported)
     found = part.rows(tuple[str, int, int], "SELECT name, first_test, tests FROM features")
     features = ((name, part.mine, *rest) for name, *rest in found)
     db.executemany("INSERT INTO features VALUES (?, ?, ?, ?) ON CONFLICT (name) DO NOTHING", features)
+    documents = part.rows(tuple[int, bytes], "SELECT test, document FROM notable_tests")
+    notable = ((part.mine, *row) for row in documents)
+    db.executemany("INSERT OR REPLACE INTO notable_tests VALUES (?, ?, ?)", notable)

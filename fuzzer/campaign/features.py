@@ -25,6 +25,12 @@ def is_of_case(name: str) -> bool:
     return name.startswith(("op ", "attr ", "form ", "symbolic "))
 
 
+def is_of_compiler(name: str) -> bool:
+    """Whether a feature is one that `features_of` yields. The others are of the case, or of what the lane chooser
+    counts."""
+    return not is_of_case(name) and not name.startswith(("compiled ", "imported "))
+
+
 def of_case(case: Case) -> Iterator[str]:
     """The features of a case: operators with dtype and rank, classes of attribute values, and forms of writing.
 

@@ -21,11 +21,12 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from fuzzer.campaign import adoption
+from fuzzer.campaign import adoption, notable_tests
 from fuzzer.campaign.adoption import Part
 from fuzzer.campaign.counters import Counters
 from fuzzer.campaign.database import code_of, connected, damaged_is_invalid, is_plain, of_the_machine
-from fuzzer.campaign.rows import NO_OBSERVATIONS, FailureRate, IndexRow, Observations
+from fuzzer.campaign.notable_tests import NO_DOCUMENTS, Documents
+from fuzzer.campaign.rows import NO_OBSERVATIONS, FailureRate, IndexRow, Observations, in_turn
 from fuzzer.campaign.schema import MIGRATIONS
 from fuzzer.campaign.state import Number, State
 from generators.graph import Invalid
@@ -88,9 +89,11 @@ class Index:
         tests: Iterable[IndexRow] = (),
         findings: Mapping[str, str] | None = None,
         observations: Observations = NO_OBSERVATIONS,
+        documents: Documents = NO_DOCUMENTS,
     ) -> None:
-        """Write the state of the campaign in one transaction. `findings` has the slugs of findings by signature. Counts
-        by operator are written every `PROGRESS_SECONDS`, and when the index is closed."""
+        """Write the state of the campaign in one transaction. `findings` has the slugs of findings by signature, and
+        `documents` those of tests by number, for the notable ones. Counts by operator are written every
+        `PROGRESS_SECONDS`, and when the index is closed."""
         tests = list(tests)
         with self._guard, self._transaction() as db:
             db.execute(
@@ -101,11 +104,12 @@ class Index:
             for test in tests:
                 db.execute("INSERT OR REPLACE INTO tests VALUES (?, ?, ?)", (OWN, test.number, test.cpu_ms))
                 db.execute("DELETE FROM outcomes WHERE origin = ? AND test = ?", (OWN, test.number))
-                rows = [(OWN, test.number, self._lane(name), turn, *rest) for turn, name, *rest in _in_turn(test)]
+                rows = [(OWN, test.number, self._lane(name), turn, *rest) for turn, name, *rest in in_turn(test)]
                 db.executemany("INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?)", rows)
             for kind, counted in (("finding", state.found), ("known", state.known)):
                 rows_of_kind = [(kind, name, OWN, count) for name, count in counted.items()]
                 db.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?, ?)", rows_of_kind)
+            notable_tests.write(db, OWN, observations, documents)
             _write_observations(db, observations)
             counted_operators = self._note_progress(db, state) and self._count_operators(db)
             named = [(signature, slug, OWN) for signature, slug in (findings or {}).items()]
@@ -354,15 +358,6 @@ def _write_observations(db: sqlite3.Connection, observations: Observations) -> N
         "INSERT OR REPLACE INTO hazards VALUES (?, ?, ?, ?, ?, ?)",
         [(OWN, each.route, each.op, each.dtype, each.met, each.blamed) for each in observations.failure_rates],
     )
-
-
-def _in_turn(test: IndexRow) -> Iterator[tuple[int, str, str, str | None]]:
-    """(turn, lane, how it ended, stage) of each outcome. `turn` numbers lanes with the same name, as drawn lanes
-    have."""
-    turns: Counter[str] = Counter()
-    for lane, how, stage in test.outcomes:
-        yield turns[lane], lane, how, stage
-        turns[lane] += 1
 
 
 def _makes_sense(folder: Path) -> bool:

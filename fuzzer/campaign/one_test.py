@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from fuzzer.campaign import notable_tests
 from fuzzer.campaign.cases import Cases
 from fuzzer.campaign.disk_space import DiskSpace
 from fuzzer.campaign.dispatcher import Dispatcher
@@ -76,6 +77,7 @@ class Tests:
         result, findings = judged(self.lab.run_fresh, case, tiers.result)
         self.share.spent_on_tests(result.cpu_seconds)
         self.share.tested(self.triage.add(case, sightings(findings)))
+        self.store.offer(number, lambda: notable_tests.encoded(case, result, findings))
         self.guidance.learn(number, case, result.outcomes, findings)
         self.watch(number, case, result, findings)
         row = index_row(number, result.cpu_seconds, result.outcomes, case.graph.ops)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from oracles.lane import Importer, LaneSpec
@@ -50,6 +51,15 @@ def index_row(
 ) -> IndexRow:
     outcome_rows = tuple((lane.name, *_how(outcome)) for lane, outcome in outcomes.items())
     return IndexRow(number, round(1000 * cpu_seconds), outcome_rows, frozenset(ops))
+
+
+def in_turn(test: IndexRow) -> Iterator[tuple[int, str, str, str | None]]:
+    """(turn, lane, how it ended, stage) of each outcome. `turn` numbers lanes with the same name, as drawn lanes
+    have."""
+    turns: Counter[str] = Counter()
+    for lane, how, stage in test.outcomes:
+        yield turns[lane], lane, how, stage
+        turns[lane] += 1
 
 
 def _how(outcome: Outcome) -> tuple[str, str | None]:

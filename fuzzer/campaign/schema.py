@@ -69,6 +69,13 @@ MIGRATIONS = (
     DROP TABLE outcomes;
     ALTER TABLE outcomes_in_turn RENAME TO outcomes;
     """,
+    """
+    CREATE TABLE notable_tests (        -- cases with lanes that showed the compiler doing something new
+        origin INTEGER NOT NULL, test INTEGER NOT NULL,
+        document BLOB NOT NULL,         -- `fuzzer.campaign.notable_tests.NotableTest`, compressed
+        PRIMARY KEY (origin, test)
+    );
+    """,
 )
 """Each changes the schema from one version to the next. `user_version` of an index is the number of migrations that it
 has had. A migration is never changed after its commit, not even a comment: indexes have been made with it. `Tally` in

@@ -18,6 +18,7 @@ from fuzzer.campaign import index, leftovers, own_errors, state
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.layout import ELSEWHERE, ERRORS, FOLDER_FILES, SCRATCH, check_folders, findings_in
 from fuzzer.campaign.lock import locked, why_no_index
+from fuzzer.campaign.notable_tests import WriteDocument
 from fuzzer.campaign.rows import NO_OBSERVATIONS, IndexRow, Observations
 from fuzzer.campaign.state import State
 from fuzzer.cases import onnx_model
@@ -55,6 +56,8 @@ class Store:
         self._lock = threading.RLock()
         self._index: Index | None = None
         self._rows: list[IndexRow] = []
+        self._documents: dict[int, WriteDocument] = {}
+        self._earlier_documents: dict[int, WriteDocument] = {}
         self._lock_file = locked(folder)
         try:
             self.state = self._load(seed)
@@ -135,6 +138,12 @@ class Store:
             counters.add(result)
             self.record(row)
             self.finished(next_test)
+
+    def offer(self, number: int, document: WriteDocument) -> None:
+        """Offer the document of a test, before what the test showed is observed. It is written where that is new: with
+        the next observations that are written, or with those after them."""
+        with self._lock:
+            self._documents[number] = document
 
     def record(self, row: IndexRow) -> None:
         """Keep a row for the next commit of the index."""
@@ -225,8 +234,11 @@ class Store:
         if self._index is None:
             self._index = Index(self.folder)
         findings = {doc.signature: doc.slug for doc in self.findings.values()}
-        self._index.write(self.state, self._rows, findings, observations)
+        documents = {**self._earlier_documents, **self._documents}
+        self._index.write(self.state, self._rows, findings, observations, documents)
         self._rows.clear()
+        if observations is not NO_OBSERVATIONS:
+            self._earlier_documents, self._documents = self._documents, {}
 
     # Findings
 

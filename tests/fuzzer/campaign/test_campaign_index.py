@@ -31,7 +31,7 @@ from generators.graph import Invalid
 from oracles.lane import Importer
 from oracles.outcome import Broken, Built, Cause, Died, Outcome, Raised, Ran, Skipped, Stage, TimedOut, Unsupported
 
-STEPS = ["b2ade5d8e27b", "c656bd47e794", "b46afcbeda99", "a6386e3efc2d", "adfecd9fad82", "5b2ed27bab2f"]
+STEPS = ["b2ade5d8e27b", "c656bd47e794", "b46afcbeda99", "a6386e3efc2d", "adfecd9fad82", "5b2ed27bab2f", "49c11d4f89ba"]
 
 VERSIONS = {"torch": "2.13.0", "tvm": "0.27.0"}
 
@@ -435,7 +435,9 @@ def test_an_index_of_any_older_version_is_brought_up(tmp_path: Path, version: in
     db.execute(f"PRAGMA user_version = {version}")
     held = [("torch", "ran", None)] if version else []
     if held:
-        db.executescript("INSERT INTO lanes VALUES (7, 'torch'); INSERT INTO outcomes VALUES (1, 3, 7, 'ran', NULL);")
+        turn = "0, " if version > 5 else ""
+        outcome = f"INSERT INTO outcomes VALUES (1, 3, 7, {turn}'ran', NULL);"
+        db.executescript(f"INSERT INTO lanes VALUES (7, 'torch'); {outcome}")
     db.close()
     with pytest.raises(Invalid, match="older than this version" if version else "nothing was committed"):
         Index(tmp_path, writes=False)
