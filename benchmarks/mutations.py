@@ -275,7 +275,7 @@ def _sqlite(data: bytes, source: random.Random) -> bytes:
                 if not tables or source.random() < 0.15:
                     db.execute(source.choice(SQL_SCHEMA))
                 else:
-                    table = source.choice(sorted(tables))
+                    table = source.choice(sorted(map(str, tables)))  # a damaged name may be bytes or a number
                     columns = [row[1] for row in db.execute(f'PRAGMA table_info("{table}")')]
                     column, value = source.choice(columns), source.choice(SQL_VALUES)
                     if source.random() < 0.2:  # a value within the document of a row

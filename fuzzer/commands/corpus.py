@@ -1,4 +1,5 @@
-"""`fuzz corpus`: lists the cases that ship with difftvm, or runs those with an expectation."""
+"""`fuzz corpus`: lists the cases that ship with difftvm, or runs those with an expectation. Regression corpora are
+`fuzz corpus keep` and `fuzz corpus run`."""
 
 from __future__ import annotations
 
@@ -8,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from fuzzer.commands.corpus_keep import keep
+from fuzzer.commands.corpus_run import run as run_corpus
 from fuzzer.commands.options import JsonFlag
 from fuzzer.commands.progress import working
 from fuzzer.evaluation import founding_cases as shipped
@@ -17,8 +20,14 @@ from fuzzer.system.exit_codes import Exit
 from fuzzer.system.terminal import echo, next_line, print_json
 from fuzzer.toolchains.registry import find
 
+corpus = typer.Typer(add_completion=False, rich_markup_mode=None)
+corpus.command("keep")(keep)
+corpus.command("run")(run_corpus)
 
-def corpus(
+
+@corpus.callback(invoke_without_command=True)
+def shipped_cases(
+    context: typer.Context,
     folder: Annotated[Path, typer.Option("--corpus", metavar="DIR", help="The folder of the cases.")] = shipped.CORPUS,
     founding: Annotated[bool, typer.Option("--founding", help="Only cases that have an expected result.")] = False,
     run: Annotated[bool, typer.Option("--run", help="Run the cases that have an expected result.")] = False,
@@ -27,6 +36,8 @@ def corpus(
     """List the cases that ship with difftvm, or run those that have an expected result.
 
     Exit code 78 where a result differs, 69 where a toolchain is missing."""
+    if context.invoked_subcommand:
+        return
     entries = [entry for entry in shipped.read(folder) if entry.expected or not founding]
     if not run:
         _list(entries, json=json)

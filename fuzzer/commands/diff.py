@@ -33,6 +33,7 @@ from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
 from fuzzer.lanes.base.availability import available
+from fuzzer.regression.shipped import shipped_cases
 from fuzzer.system.files import write_atomically
 from fuzzer.system.processes import keep_memory_tight
 from fuzzer.system.terminal import echo, print_json, say
@@ -103,7 +104,8 @@ def diff(
         say("warming up the compilers ...")
         keep_memory_tight()
         fixed, reach, guidance = FixedFailures(folder, both), Reach(), Guidance(settings, settings.seed)
-        drawn = ComparedCases(settings.seed, guidance, reach, kept, chosen, code.is_traced, code.names)
+        corpus = shipped_cases({op.name for op in chosen})
+        drawn = ComparedCases(settings.seed, guidance, reach, kept, chosen, code.is_traced, code.names, corpus)
         with Fleet(store.scratch, both.find, tell=say) as fleet:
             warm_up(fleet, (both.base.name, both.patched.name), stop_requested)
             named = () if mix.steered else mix.always

@@ -12,6 +12,7 @@ from pathlib import Path
 from fuzzer.campaign.guidance import Guidance
 from fuzzer.cases.open_sizes import at_each_size
 from fuzzer.difference.reach import Reach
+from fuzzer.regression import record
 from fuzzer.seeds import corpus
 from generators import case_file
 from generators.builder import Limits
@@ -32,7 +33,7 @@ STEERED_OF = 3
 """As soon as some tests have reached the changed code and most have not, all but one test of so many are fresh."""
 
 FRESH_TESTS = 100
-"""After so many fresh tests, it is said that none reaches the changed code."""
+"""After so many more tests, it is said that none reaches the changed code."""
 
 _CANDIDATES, _STREAM, _CHOICES, _SIZES, _SINGLE = 8, 700, 699, 698, 697
 _ATTEMPTS = 4
@@ -44,6 +45,7 @@ class ComparedCases:
 
     kept    cases that run unchanged, before all others
     ops     operators; one case with a single call is drawn of each that no kept case has
+    corpus  cases of a regression corpus, which run unchanged after these
     traced  whether it is known which tests reach the changed code: then the cases end where none does
     text    names in the changed code. Operators that it names come first
     """
@@ -55,6 +57,7 @@ class ComparedCases:
     ops: Sequence[Op]
     traced: bool = False
     text: str = ""
+    corpus: Sequence[Case] = ()
     _known: dict[int, Case] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _lacking: Sequence[Op] = field(init=False)
@@ -94,6 +97,8 @@ class ComparedCases:
             with suppress(Invalid):  # an operator that needs another one before it
                 source = NumpySource(self.seed, number, _SINGLE)
                 yield generate(source, _limits(1), [op], f"the operator {op.name}", symbolic=False)
+        named = {op.name for op in self.ops if _names(self.text, op)}
+        yield from sorted(self.corpus, key=lambda case: named.isdisjoint(case.graph.ops))
 
     def _fresh(self, index: int) -> Case:
         source = NumpySource(self.seed, index, _CHOICES)
@@ -128,12 +133,14 @@ def _limits(nodes: int) -> Limits:
 
 
 def kept_in(folders: Sequence[Path]) -> list[Case]:
-    """The cases of these folders: a corpus, a campaign with its corpus and its findings, or one case. Raise `Invalid`
-    where a folder has none, or one that cannot be read."""
+    """The cases of these folders: a corpus, a regression corpus, a campaign with its corpus and its findings, or one
+    case. Raise `Invalid` where a folder has none, or one that cannot be read."""
     return [case for folder in folders for case in _cases_of(folder)]
 
 
 def _cases_of(folder: Path) -> list[Case]:
+    if record.is_corpus(folder):
+        return list(record.read(folder).cases.values())
     places = [folder, *(folder / name for name in (corpus.FOLDER, "crashes"))]
     found = [path.parent for place in places[:1] for path in place.glob(f"{case_file.JSON_NAME}")]
     found += [path.parent for place in places for path in sorted(place.glob(f"*/{case_file.JSON_NAME}"))]

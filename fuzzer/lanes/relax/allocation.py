@@ -69,7 +69,7 @@ def _install() -> None:
     storage_of_tvm, tensor_of_tvm = tvm.get_global_func(_ALLOC_STORAGE), tvm.get_global_func(_ALLOC_TENSOR)
 
     def alloc_storage(machine: Any, shape: Any, device: int, dtype: Any, scope: str) -> Any:
-        if _active is None:
+        if _active is None or int(shape[0]) < 0:  # what TVM does with a negative size is TVM's
             return storage_of_tvm(machine, shape, device, dtype, scope)
         return _active.storage(int(shape[0]))
 

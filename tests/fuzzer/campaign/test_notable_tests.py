@@ -16,6 +16,7 @@ from fuzzer.campaign.rows import Observations, index_row
 from fuzzer.campaign.state import State
 from fuzzer.campaign.store import Store
 from fuzzer.lanes import TORCH, TVM_LANES
+from generators import case_file
 from generators.graph import Invalid
 from oracles.outcome import Facts, Ran, Result
 
@@ -31,7 +32,7 @@ def observed(**first: int) -> Observations:
 
 def test_a_document_gives_the_test_back() -> None:
     test, case = notable_tests.decoded(DOCUMENT, "here")
-    assert case == fakes.CASE
+    assert case_file.encode(case) == case_file.encode(fakes.CASE)
     assert (test.lanes, test.features, test.cpu_seconds) == ([LANE], ["kernel add"], 0.25)
 
 

@@ -14,6 +14,8 @@ from fuzzer.campaign.guidance import Guidance
 from fuzzer.campaign.settings import Settings
 from fuzzer.difference.cases import FRESH_TESTS, ComparedCases, kept_in
 from fuzzer.difference.reach import Reach
+from fuzzer.regression import record
+from fuzzer.regression.record import Description, Entry
 from generators import case_file
 from generators.choice import NumpySource
 from generators.graph import Case, Graph, Invalid
@@ -128,6 +130,13 @@ def test_operators_that_the_change_names_come_first() -> None:
     assert {graph_of(cases(number)) for number in range(2)} == {("conv2d",), ("max_pool2d",)}
 
 
+def test_the_corpus_follows_those_with_named_operators_first() -> None:
+    corpus = [made_of(name) for name in ("add", "conv2d", "exp")]
+    cases = ComparedCases(1, Guidance(Settings(Path("."), 1), 1), Reach(), [], OPS, text="conv2d", corpus=corpus)
+    drawn = [cases(number) for number in range(len(OPS) + 3)]
+    assert [case for case in drawn if case in corpus] == [corpus[1], corpus[0], corpus[2]]
+
+
 def test_fresh_cases_are_near_the_change() -> None:
     reach = Reach()
     reach.learn(generate(NumpySource(3), ops=[TABLE["conv2d"]]), ["f"])
@@ -157,6 +166,10 @@ def test_kept_cases_of_a_corpus_of_a_campaign_and_of_a_case(tmp_path: Path) -> N
         (tmp_path / name / case_file.JSON_NAME).write_bytes(text)
         (tmp_path / name / case_file.TENSORS_NAME).write_bytes(tensors)
     assert [len(kept_in([tmp_path / place])) for place in ("corpus", "crashes/two", ".")] == [1, 1, 3]
+    description = Description(1, "host", {}, 0.0, {}, {"a": {"name": "a", "engine": "tvm"}}, {})
+    name = record.name_of(CASE)
+    record.write(tmp_path / "kept", description, [Entry(name, ["relu"], "", ["a"])], {name: CASE})
+    assert len(kept_in([tmp_path / "kept"])) == 1
     (tmp_path / "empty").mkdir()
     with pytest.raises(Invalid, match=r"empty: no case, no corpus and no campaign$"):
         kept_in([tmp_path / "empty"])

@@ -17,7 +17,7 @@ from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import EVERY_TVM_LANE, TORCH
 from oracles.lane import LaneSpec
 from oracles.memory_access import Access, MemoryAccess, Side
-from oracles.outcome import Ran
+from oracles.outcome import Raised, Ran, Stage
 
 pytestmark = pytest.mark.tvm
 
@@ -100,3 +100,12 @@ def test_parameters_have_the_same_numbers_in_guarded_memory(executor: Executor, 
     assert isinstance(outcome, Ran), outcome
     np.testing.assert_array_equal(outcome.outputs[0], case.tensors["x0"] * case.tensors["w0"])
     assert outcome.facts.accesses == ()
+
+
+def test_a_storage_of_negative_size_is_tvms_failure(executor: Executor) -> None:
+    """`from_fx` makes six chunks of seven elements, where PyTorch makes four. The last one has a negative size."""
+    calls = [("v0 v1 v2 v3", "chunk", "x0", {"chunks": 6, "dim": 0})]
+    case = case_of({"x0": "float32[7]"}, calls, "v0", small)
+    outcome = outcome_of(executor, case, LANES["relax-fx-llvm"])
+    assert isinstance(outcome, Raised), outcome
+    assert (outcome.stage, outcome.type) == (Stage.RUN, "tvm.error.InternalError")

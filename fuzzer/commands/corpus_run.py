@@ -1,0 +1,136 @@
+"""`fuzz corpus run`: what has changed since a regression corpus was made?"""
+
+from __future__ import annotations
+
+import os
+import resource
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fuzzer.commands.options import JsonFlag, PreloadFile
+from fuzzer.commands.progress import working
+from fuzzer.isolate.fleet import Fleet
+from fuzzer.regression import record
+from fuzzer.regression.compare import Change, Changed, expected_ends
+from fuzzer.regression.record import Corpus
+from fuzzer.regression.rerun import rerun
+from fuzzer.regression.shipped import KEPT
+from fuzzer.regression.words import grouped, in_words
+from fuzzer.seeds import corpus as seed_corpus
+from fuzzer.system.exit_codes import Exit
+from fuzzer.system.terminal import echo, next_line, print_json
+from fuzzer.toolchains.registry import finder
+from fuzzer.toolchains.toolchain import HOST_NAME
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusRun:
+    """A run of a corpus. `cpu_seconds` are those of difftvm and of all its processes."""
+
+    cases: int
+    lanes: int
+    changed: list[Changed]
+    cpu_seconds: float
+    seconds: float
+
+    @property
+    def is_worse(self) -> bool:
+        return any(each.change.is_for_the_worse for each in self.changed)
+
+
+def run(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A corpus that `fuzz corpus keep` made.")] = KEPT,
+    toolchain: Annotated[str, typer.Option(metavar="NAME", help="The toolchain to run it in.")] = HOST_NAME,
+    save: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write the cases that end worse to DIR/corpus.")
+    ] = None,
+    workers: Annotated[int, typer.Option(min=1, help="Cases that run at the same time.")] = max(1, os.cpu_count() or 1),
+    preload: PreloadFile = None,
+    json: JsonFlag = False,
+) -> None:
+    """Run a regression corpus, and say what ends otherwise than recorded.
+
+    Exit code 0 where nothing is worse, 78 where something is. A lane that ends otherwise runs two more times in fresh
+    processes, and counts only if all runs agree."""
+    kept, find = record.read(folder), finder(preload)
+    where = find(toolchain)
+    began = time.monotonic()
+    done: list[Changed] = []
+    with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), find) as fleet:
+        with working("running the corpus", lambda: "nothing is saved") as shown:
+            for number, changed in enumerate(rerun(fleet, kept, where, workers), 1):
+                done += changed
+                shown.count(number, f"of {len(kept.entries)} cases")
+        versions = fleet.versions
+    lanes = sum(len(expected_ends(entry)) for entry in kept.entries)
+    ran = CorpusRun(len(kept.entries), lanes, done, _cpu_seconds(), time.monotonic() - began)
+    if save:
+        for each in {each.entry.case: each for each in done if each.change.is_for_the_worse}.values():
+            seed_corpus.add(save, each.entry.case, kept.cases[each.entry.case])
+    if json:
+        print_json(_document(ran, kept, toolchain, versions))
+    else:
+        for line in _lines(ran, kept, toolchain):
+            echo(line)
+        if ran.is_worse:
+            echo(_next(folder, save, toolchain, done))
+    raise typer.Exit(Exit.DIFFERENT if ran.is_worse else Exit.GONE)
+
+
+def _cpu_seconds() -> float:
+    """Of this process and of all that it has waited for."""
+    uses = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(use.ru_utime + use.ru_stime for use in uses)
+
+
+def _lines(ran: CorpusRun, kept: Corpus, toolchain: str) -> Iterator[str]:
+    recorded = kept.description.versions.get("tvm", "?")
+    yield (
+        f"{ran.cases:,} cases, {ran.lanes:,} lanes in {toolchain}, {ran.seconds:.0f} s, {ran.cpu_seconds:.0f} CPU s;"
+        f" recorded with TVM {recorded}"
+    )
+    for change in Change:
+        changed = [each for each in ran.changed if each.change is change]
+        if changed:
+            yield f"{change}: {len(changed):,} lanes of {len({each.entry.case for each in changed}):,} cases"
+            yield from grouped(changed, kept)
+    if not ran.changed:
+        yield "all lanes end as recorded"
+
+
+def _next(folder: Path, save: Path | None, toolchain: str, done: Sequence[Changed]) -> str:
+    if not save:
+        return next_line("corpus", "run", folder, "--toolchain", toolchain, "--save", "worse")
+    first = next(each for each in done if each.change.is_for_the_worse)
+    where = save / seed_corpus.FOLDER / first.entry.case
+    return next_line("minimize", where, "--lanes", first.spec.name, "--toolchain", toolchain)
+
+
+def _document(ran: CorpusRun, kept: Corpus, toolchain: str, versions: dict[str, str]) -> dict[str, object]:
+    return {
+        "toolchain": toolchain,
+        "versions": versions,
+        "recorded": kept.description.versions,
+        "cases": ran.cases,
+        "lanes": ran.lanes,
+        "seconds": round(ran.seconds, 1),
+        "cpu_seconds": round(ran.cpu_seconds, 1),
+        "changed": [
+            {
+                "case": each.entry.case,
+                "ops": each.entry.ops,
+                "lane": each.lane,
+                "change": each.change,
+                "expected": each.expected,
+                "now": each.now,
+                "words": in_words(each, kept),
+            }
+            for each in ran.changed
+        ],
+    }

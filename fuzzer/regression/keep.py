@@ -1,0 +1,88 @@
+"""Makes a regression corpus: chooses cases of campaigns, runs each, and records how its lanes end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fuzzer.findings.headline import headline
+from fuzzer.regression.candidates import COMPILER, OPERATORS, OTHERS, Candidate, findings_of, kind_of
+from fuzzer.regression.record import FORMAT, Coverage, Description, Entry, KnownFailure, short
+from fuzzer.regression.runs import RIGHT, UNSUPPORTED, Ends
+from fuzzer.signature import signature_of
+from generators.graph import Case
+from oracles.finding import Finding
+from oracles.lane import LaneSpec
+
+MOST_TITLE = 200
+MACHINE = ("os", "processor")
+
+
+@dataclass(slots=True)
+class Record:
+    """Collects what a corpus will contain. `families` has, by the id of a coarse signature, the finding that stands for
+    the family of a finding."""
+
+    families: Mapping[str, str]
+    entries: list[Entry] = field(default_factory=list)
+    cases: dict[str, Case] = field(default_factory=dict)
+    cpu_seconds: float = 0.0
+    features: set[str] = field(default_factory=set)
+    unsteady: int = 0
+    _names: dict[LaneSpec, str] = field(default_factory=dict)
+    _failures: dict[str, KnownFailure] = field(default_factory=dict)
+
+    def add(self, candidate: Candidate, first: Ends, second: Ends) -> None:
+        """Add a case whose lanes ended so in two runs. A lane that ended otherwise in the second is left out."""
+        ends = {lane: end for lane, end in first.ends.items() if second.ends.get(lane) == end}
+        self.unsteady += len(first.ends) - len(ends)
+        if not ends:
+            return
+        entry = Entry(candidate.name, list(candidate.case.graph.ops), candidate.source)
+        for lane, end in ends.items():
+            name = self._name(lane)
+            if end == RIGHT:
+                entry.right.append(name)
+            elif end == UNSUPPORTED:
+                entry.unsupported.append(name)
+            else:
+                entry.fails[name] = end
+                self._failures.setdefault(end, self._known(end, first.findings[end], candidate))
+        self.entries.append(entry)
+        self.cases[entry.case] = candidate.case
+        self.cpu_seconds += first.cpu_seconds
+        self.features |= first.features
+
+    def _name(self, lane: LaneSpec) -> str:
+        """The lane's own name, with a number where another lane has it."""
+        if lane not in self._names:
+            taken, name, number = set(self._names.values()), lane.name, 2
+            while name in taken:
+                name, number = f"{lane.name}-{number}", number + 1
+            self._names[lane] = name
+        return self._names[lane]
+
+    def _known(self, end: str, finding: Finding, candidate: Candidate) -> KnownFailure:
+        family = candidate.family or self.families.get(end, "")
+        return KnownFailure(finding.kind, finding.component, headline(finding)[:MOST_TITLE], family)
+
+    def description(self, met: Iterable[str], versions: Mapping[str, str]) -> Description:
+        """`met` are the features that the campaigns met. The versions of packages are recorded, and not the machine."""
+        lanes = {name: short(lane) for lane, name in self._names.items()}
+        coverage = dict(_coverage(self.features, set(met)))
+        seconds = round(self.cpu_seconds, 1)
+        failures = dict(sorted(self._failures.items()))
+        packages = {name: version for name, version in versions.items() if name not in MACHINE}
+        return Description(FORMAT, "host", packages, seconds, coverage, lanes, failures)
+
+
+def _coverage(have: set[str], met: set[str]) -> Iterator[tuple[str, Coverage]]:
+    for kind in (COMPILER, OPERATORS, OTHERS):
+        of = {name for name in met if kind_of(name) == kind}
+        yield kind, Coverage(len(of & have), len(of))
+
+
+def families_by_failure(campaigns: Sequence[Path]) -> dict[str, str]:
+    """By the id of the coarse signature of a failure, the finding that stands for its family."""
+    return {signature_of(doc.finding).id: family for family, members in findings_of(campaigns) for _, doc in members}

@@ -1,0 +1,70 @@
+"""Runs a case of a regression corpus: how does each of its lanes end?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from fuzzer.campaign.features import features_of, of_case
+from fuzzer.campaign.tier_one import Verdict, on_plain_lanes, references, verdicts
+from fuzzer.lanes import plain_of
+from fuzzer.signature import signature_of
+from fuzzer.triage.reproduce import RunLanes, is_valid, joined, settled
+from generators.graph import Case
+from oracles.finding import Finding
+from oracles.judge import judge_all
+from oracles.lane import LaneSpec, is_tier_1
+from oracles.outcome import Built, Outcomes, Ran, Unsupported
+
+RIGHT, UNSUPPORTED = "right", "unsupported"
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """How the lanes of a case ended.
+
+    ends      by lane: `RIGHT`, `UNSUPPORTED`, or the id of the coarse signature of a failure. A lane that the machine
+              could not run is not in it
+    findings  by the id of a failure
+    features  of the case, and of what the compiler did
+    """
+
+    ends: Mapping[LaneSpec, str]
+    findings: Mapping[str, Finding]
+    features: frozenset[str]
+    cpu_seconds: float
+
+
+def ends_of(run: RunLanes, case: Case, lanes: Sequence[LaneSpec]) -> Ends:
+    """Run the lanes with the references that they need. Where the evaluation of a module is wrong, the plain lane of
+    its importer decides, as in a test."""
+    result = run(case, tuple(dict.fromkeys((*references(tuple(lanes)), *lanes))))
+    wrong = [plain_of(lane) for lane, verdict in verdicts(result.outcomes).items() if verdict is Verdict.WRONG]
+    more = [lane for lane in dict.fromkeys((*references(tuple(wrong)), *wrong)) if lane not in result.outcomes]
+    result = settled(run, case, on_plain_lanes(joined(result, run(case, more)) if more else result))
+    if not is_valid(result.outcomes):
+        return Ends({}, {}, frozenset(), result.cpu_seconds)
+    found = list(judge_all(case, result.outcomes))
+    by_lane = {finding.lane: finding for finding in reversed(found)}  # the first finding of a lane counts
+    ends = {lane: end for lane in lanes if (end := _end(lane, result.outcomes, by_lane))}
+    return Ends(
+        ends,
+        {signature_of(each).id: each for each in reversed(found)},
+        frozenset((*features_of(result.outcomes, found), *of_case(case))),
+        result.cpu_seconds,
+    )
+
+
+def _end(lane: LaneSpec, outcomes: Outcomes, findings: Mapping[LaneSpec, Finding]) -> str | None:
+    """How a lane ended. A failure of a lane of tier 1 stands under the plain lane of its importer."""
+    if is_tier_1(lane) and (lane not in outcomes or plain_of(lane) in findings):
+        lane = plain_of(lane)
+    if lane in findings:
+        return signature_of(findings[lane]).id
+    match outcomes.get(lane):
+        case Ran() | Built():
+            return RIGHT
+        case Unsupported():
+            return UNSUPPORTED
+        case _:
+            return None
