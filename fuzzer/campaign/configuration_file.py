@@ -99,6 +99,10 @@ class Listed:
     def sizes(self) -> tuple[int, ...]:
         return tuple(len(factor.values) for factor in self.factors)
 
+    @property
+    def options(self) -> list[str]:
+        return [factor.name for factor in self.factors if factor.field == "options"]
+
 
 def read(path: Path, machine: Machine = THIS) -> Listed:
     """Read a file. Raise `Invalid` with one sentence where it is wrong, or where this machine cannot run a value."""

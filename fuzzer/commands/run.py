@@ -14,6 +14,7 @@ import typer
 from fuzzer.campaign import aim
 from fuzzer.campaign.configurations import Configurations
 from fuzzer.campaign.disk_space import GB, RESERVE
+from fuzzer.campaign.known_options import require_known_options
 from fuzzer.campaign.layout import ERRORS
 from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.settings import DRAWN, SCOPES, Disk, LaneMix, RunLimits, Settings, TriageLimits
@@ -200,6 +201,8 @@ def run(
         keep_memory_tight()
         with Fleet(store.scratch, find_all, tell=say) as executor:
             warm_up(executor, [other.name for other in others], stop_requested)
+            if listed and not stop_requested.is_set():
+                require_known_options(executor.run, listed.options)
             task = Campaign(settings, store, executor)
             with watched(task, metrics), filer(task.triage.new, store.crashes, executor, say) as filed:
                 obey_signals(task, stop_requested, filed.drop)
