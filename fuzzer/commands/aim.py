@@ -9,6 +9,7 @@ from fuzzer.campaign import configuration_file
 from fuzzer.campaign.configuration_file import Listed
 from fuzzer.seeds.around import Around, import_around
 from fuzzer.seeds.module import MODULE, export_module
+from fuzzer.system.terminal import say
 from generators.graph import Invalid
 
 
@@ -24,6 +25,7 @@ def model_around(around: str | None, campaign: Path) -> Around | None:
     """Import the model of `--around`, a file, a folder or FILE.py:NAME, into the campaign's corpus."""
     if around is None:
         return None
+    say(f"importing {around} ...")
     module = MODULE.fullmatch(around)
     if module is None:
         return import_around(Path(around), campaign)
