@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from fuzzer.isolate.executor import Bounds, Executor
-from fuzzer.isolate.selftest import _case
+from fuzzer.isolate.selftest import sine_case
 from fuzzer.lanes.abuses import ABUSES
 from fuzzer.system import process_tree
 from fuzzer.system.processes import resident_bytes, state
@@ -51,9 +51,9 @@ def _is_survived(executor: Executor, name: str, bounds: Bounds) -> bool:
         _lane(variant, f"{name}-{place}") for place, variant in enumerate(("honest", name, "honest"))
     )
     began = time.monotonic()
-    outcomes = executor.run(_case(), (before, abuse, after), bounds).outcomes
+    outcomes = executor.run(sine_case(), (before, abuse, after), bounds).outcomes
     seconds = time.monotonic() - began
-    again = executor.run(replace(_case(), origin=name), (before,), bounds).outcomes
+    again = executor.run(replace(sine_case(), origin=name), (before,), bounds).outcomes
     for child in executor._idle:
         child.close()
     executor._idle.clear()

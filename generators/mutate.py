@@ -22,15 +22,21 @@ ATTEMPTS = 20
 
 
 def mutate(
-    source: ChoiceSource, case: Case, limits: Limits = Limits(), ops: Sequence[Op] = OPS, donor: Case | None = None
+    source: ChoiceSource,
+    case: Case,
+    limits: Limits = Limits(),
+    ops: Sequence[Op] = OPS,
+    donor: Case | None = None,
+    changes: Sequence[Mutation] | None = None,
 ) -> Case:
-    """Return a mutated case. `donor` is a case whose nodes may be appended to it.
+    """Return a mutated case. `donor` is a case whose nodes may be appended to it. `changes` are those that are tried;
+    None means all.
 
     A mutation that changes only values keeps symbolic dimensions. The others work on the graph bound to its sizes.
     """
     static = case.at(case.sizes) if case.sizes else case
     for _ in range(ATTEMPTS):
-        change = source.choice(MUTATIONS)
+        change = source.choice(changes or MUTATIONS)
         try:
             changed = change(_Task(source, static, limits, ops, donor))
             if changed is not None and (changed.graph != static.graph):
@@ -319,6 +325,10 @@ MUTATIONS: tuple[Mutation, ...] = (
     _layout,
     _splice,
 )
+
+
+TYPES: tuple[Mutation, ...] = (_shape, _shape, _dtype, _layout)
+"""The mutations that keep the calls of a graph, and change the types and layouts of its inputs."""
 
 
 def _other_values(source: ChoiceSource, case: Case) -> Case:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import Enum, IntEnum, auto
 
@@ -211,6 +211,15 @@ TRANSFORMS_BY_NAME = {row.name: row for row in (*TRANSFORMS, *RELAY_TRANSFORMS)}
 
 ROUND_TRIPS = frozenset(row.name for row in TRANSFORMS if row.round_trip)
 """The names of the passes that write the module and read it back."""
+
+
+DISABLED_WITH = {"FuseTIR": "FuseOps"}
+"""By pass that a pipeline may leave out, the pass that it must leave out too: FuseTIR lowers what FuseOps makes."""
+
+
+def not_disabled_alone(disabled: Collection[str]) -> tuple[str, ...]:
+    """The disabled passes that may not be left out, because the pass of `DISABLED_WITH` runs."""
+    return tuple(name for name in disabled if DISABLED_WITH.get(name, name) not in disabled)
 
 
 def rounding_of(passes: Iterable[str]) -> Rounding:

@@ -1,7 +1,7 @@
 """Where the cases of a campaign come from.
 
 First, each case of the corpus is run once, unchanged. After that, cases are drawn at random, or are mutations of the
-corpus.
+corpus. In a campaign around a model, they are made of the model (`around_cases`).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from fuzzer.campaign.around_cases import draw_around, kind_of
 from fuzzer.campaign.pass_tests import PassTest, pass_test
 from fuzzer.campaign.settings import Settings
 from fuzzer.campaign.test_numbers import Share
@@ -75,7 +76,8 @@ def _assigned(path: Path) -> Iterator[tuple[int, str]]:
 @dataclass(frozen=True, slots=True)
 class CaseSource:
     """Makes the case of each test. The seed, the corpus, and which cases of the corpus were run decide it, and nothing
-    else. Where the user named operators, only these are drawn, and the corpus is left out."""
+    else. Where the user named operators, only these are drawn, and the corpus is left out. Around a model, its pieces
+    are the corpus."""
 
     settings: Settings
     seed: int
@@ -84,7 +86,7 @@ class CaseSource:
 
     @property
     def _everything(self) -> bool:
-        return self.settings.ops is OPS
+        return self.settings.ops is OPS and self.settings.around is None
 
     def given(self, index: int) -> Case | None:
         """A case of the corpus, unchanged; None where all of them were run. These come before cases that are drawn."""
@@ -101,13 +103,17 @@ class CaseSource:
     def case(self, source: ChoiceSource, index: int, ops: Sequence[Op] | None = None) -> Case:
         """Draw a new case from `ops`, or, where None, from a mix of operators that is drawn as well. The case of some
         tests is drawn for a pass (`pass_tests`)."""
+        origin = f"seed {self.seed} test {index}"
+        if around := self.settings.around:
+            made = draw_around(source, around, kind_of(self.seed, index), self.settings.limits, origin)
+            return source.choice(at_each_size(made))
         if self._everything and (wanted := pass_test(self.seed, index)):
             return self._for_pass(source, index, wanted)
         if self.corpus and source.chance(FROM_CORPUS):
             return mutate(source, source.choice(self.corpus), self.settings.limits, donor=source.choice(self.corpus))
         ops = self.mix(source) if ops is None else ops
         motifs = MOTIFS if self._everything else ()
-        made = generate(source, self.settings.limits, ops, f"seed {self.seed} test {index}", motifs=motifs)
+        made = generate(source, self.settings.limits, ops, origin, motifs=motifs)
         return source.choice(at_each_size(made))
 
     def _for_pass(self, source: ChoiceSource, index: int, wanted: PassTest) -> Case:
@@ -118,7 +124,10 @@ class CaseSource:
 
 
 def case_source(settings: Settings, seed: int) -> CaseSource:
-    cases = corpus.cases(settings.campaign) if settings.ops is OPS else {}
+    if settings.around:
+        cases = settings.around.pieces
+    else:
+        cases = corpus.cases(settings.campaign) if settings.ops is OPS else {}
     unchanged = UnchangedCases(settings.campaign / corpus.FOLDER, cases, settings.share)
     return CaseSource(settings, seed, list(cases.values()), unchanged)
 

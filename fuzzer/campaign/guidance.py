@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from fuzzer.campaign.aim import FEATURE
 from fuzzer.campaign.cases import CaseSource, case_source
 from fuzzer.campaign.failure_rates import NO_OPERAND, FailureRates, ended_well, typed_operators
 from fuzzer.campaign.features import features_of, is_of_case, of_case
@@ -69,8 +70,8 @@ tests were put in 12 random orders. Each number is the mean over these orders, c
 class Guidance:
     """What a campaign has learnt from its tests, and the choice of the next case. It is thread-safe.
 
-    `counts` has the number of tests with each feature of a case, and `chooser` what was compiled. Other features do
-    not influence the choice, and are only written to the index."""
+    `counts` has the number of tests with each feature of a case, `chooser` what was compiled, and `configured` the
+    features of configurations. Other features do not influence the choice, and are only written to the index."""
 
     settings: Settings
     seed: int
@@ -78,6 +79,7 @@ class Guidance:
     failure_rates: FailureRates = field(default_factory=FailureRates)
     yields: Mapping[str, float] = field(default_factory=lambda: YIELD)
     chooser: LaneChooser = field(default_factory=LaneChooser)
+    configured: set[str] = field(default_factory=set)
     _first: dict[str, int] = field(default_factory=dict)
     _observed: Counter[str] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -118,10 +120,13 @@ class Guidance:
     def learn(self, index: int, case: Case, outcomes: Outcomes, found: Sequence[Finding]) -> None:
         """Take in the results of a finished test."""
         of_the_case, typed = frozenset(of_case(case)), typed_operators(case.graph)
-        observed = of_the_case | features_of(outcomes, found)
+        configurations = self.settings.lanes.configurations
+        configured = configurations.features(index, outcomes) if configurations else frozenset[str]()
+        observed = of_the_case | features_of(outcomes, found) | configured
         self.chooser.learn(case, found)
         compiled = self.chooser.changed()
         with self._lock:
+            self.configured.update(configured)
             self._observed.update(observed)
             self._observed.update(compiled)
             for name in (*observed, *compiled):
@@ -130,11 +135,19 @@ class Guidance:
                 self.counts.add(name)
             self.failure_rates.learn(typed, ended_well(outcomes, found))
 
+    @property
+    def covered_rows(self) -> frozenset[str]:
+        """The features of the configurations that tests have compiled."""
+        with self._lock:
+            return frozenset(self.configured)
+
     def recall(self, observed: Observations) -> None:
         """Take in what earlier runs observed."""
         for name, tests in observed.features.items():
             if is_of_case(name):
                 self.counts.add(name, tests)
+            elif name.startswith(FEATURE):
+                self.configured.add(name)
         self.failure_rates.recall(observed.failure_rates)
         self.chooser.recall(observed.features)
 

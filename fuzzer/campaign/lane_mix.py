@@ -34,6 +34,7 @@ def lanes_of(settings: Settings, seed: int, index: int, case: Case) -> tuple[Lan
     turns = [lane for lane in mix.in_turn if lane.symbolic == bool(case.graph.symbols)]
     usual = [*mix.always, *(mix.often if index % EVERY == 0 else ())]
     usual += [turns[index % len(turns)]] if turns else []
+    usual += mix.configurations.lanes(index) if mix.configurations else ()
     lanes = [lane for lane in usual if try_unsupported or is_relay(lane) or supports(lane.importer, ops)]
     importers = [importer for importer in IMPORTERS if supports(importer, ops)]
     if importers and not case.graph.symbols:

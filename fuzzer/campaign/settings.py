@@ -6,8 +6,11 @@ import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fuzzer.campaign.aim import Aim, Covering, Model
+from fuzzer.campaign.configurations import Configurations
 from fuzzer.campaign.disk_space import RESERVE
 from fuzzer.campaign.test_numbers import ALL, Share
+from fuzzer.seeds.around import Around
 from generators.builder import Limits
 from generators.ops import OPS, Op
 from oracles.lane import LaneSpec
@@ -26,6 +29,7 @@ class LaneMix:
     drawn    so many lanes are drawn for each test without tiers. With tiers, 0 means that none is drawn
     steered  whether tests have tiers, and an importer seldom gets an operator that it is known not to support. Lanes
              that the user named run in every test, without tiers
+    configurations  each test takes some of these, without tiers
     """
 
     always: tuple[LaneSpec, ...] = ()
@@ -33,6 +37,7 @@ class LaneMix:
     often: tuple[LaneSpec, ...] = ()
     drawn: int = 0
     steered: bool = False
+    configurations: Configurations | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +76,9 @@ class TriageLimits:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`ops` and `limits` say what is drawn, `share` which tests of the seed are run. In a `guided` campaign, the
-    results of earlier tests decide what comes next. `releases` are toolchains in which no test runs: new findings are
-    run in them too."""
+    """`ops` and `limits` say what is drawn, `share` which tests of the seed are run. Where there is a model `around`,
+    cases are made of it. In a `guided` campaign, the results of earlier tests decide what comes next. `releases` are
+    toolchains in which no test runs: new findings are run in them too."""
 
     campaign: Path
     seed: int
@@ -84,7 +89,20 @@ class Settings:
     workers: int = 1
     ops: tuple[Op, ...] = OPS
     limits: Limits = field(default_factory=Limits)
+    around: Around | None = None
     share: Share = ALL
     guided: bool = False
     releases: tuple[str, ...] = ()
     json: bool = False
+
+    @property
+    def aim(self) -> Aim:
+        """What the run is aimed at, for people."""
+        around, configurations = self.around, self.lanes.configurations
+        model, covering = None, None
+        if around:
+            model = Model(len(around.pieces), dict(around.calls), dict(around.lacking))
+        if configurations:
+            rows, listed = list(configurations.rows), configurations.listed
+            covering = Covering(listed.n, rows, configurations.tuples, configurations.prefix)
+        return Aim(model, covering)

@@ -11,7 +11,10 @@ from typing import Annotated
 
 import typer
 
+from fuzzer.campaign import aim
+from fuzzer.campaign.configurations import Configurations
 from fuzzer.campaign.disk_space import GB, RESERVE
+from fuzzer.campaign.known_options import require_known_options
 from fuzzer.campaign.layout import ERRORS
 from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.settings import DRAWN, SCOPES, Disk, LaneMix, RunLimits, Settings, TriageLimits
@@ -20,6 +23,7 @@ from fuzzer.campaign.store import Store
 from fuzzer.campaign.test_numbers import Share, parsed
 from fuzzer.cluster.campaign import run_campaign
 from fuzzer.cluster.driver import ClusterOptions, Driver
+from fuzzer.commands.aim import listed_configurations, model_around, require_no_other_aim
 from fuzzer.commands.file import BaseUrl, LedgerFile, Repository, TokenFile
 from fuzzer.commands.options import DRAIN_SECONDS, JsonFlag, LanesGlob, PreloadFile, ReleaseNames, ToolchainNames
 from fuzzer.commands.selection import lanes_named, ops_named
@@ -62,6 +66,16 @@ def run(
     workers: Annotated[int, typer.Option(min=1, help="Tests that run at the same time.")] = max(1, os.cpu_count() or 1),
     lanes: LanesGlob = "*",
     ops: Annotated[str, typer.Option(metavar="GLOB", help="Operators, comma-separated globs.")] = "*",
+    around: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL", help="A .pt2 or .onnx file, a folder of them, or FILE.py:NAME: see docs/around.md."
+        ),
+    ] = None,
+    configurations: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.toml", help="Compile options, whose combinations are tested: see docs/around.md."),
+    ] = None,
     toolchain: ToolchainNames = HOST_NAME,
     releases: ReleaseNames = "",
     guided: Annotated[
@@ -120,9 +134,12 @@ def run(
     """Fuzz: start the campaign in DIR, or continue it. Findings go to DIR/crashes."""
     if until_new is not None and not triage_share and seconds is None and tests is None:
         raise Invalid("--until-new with --triage-share 0 needs --seconds or --tests: no finding is new without triage")
+    require_no_other_aim(around, ops, cluster)
+    listed = listed_configurations(configurations, lanes, toolchain, HOST_NAME, cluster)
     where, others = named(toolchain), named(releases) if releases else ()
-    the_mix = lanes == "*"
-    every_test = in_toolchains((*SCREENING, *RELAY_ROUTES) if the_mix else lanes_named(lanes), where)
+    the_mix = lanes == "*" and listed is None
+    named_lanes = () if listed else lanes_named(lanes)
+    every_test = in_toolchains((*SCREENING, *RELAY_ROUTES) if the_mix else named_lanes, where)
     in_turn, now_and_then = (*available(SAMPLED_LANES), *RELAY_SAMPLED), (*OFTEN, *RELAY_OFTEN)
     sampled, often = (in_toolchains(some if the_mix else (), where) for some in (in_turn, now_and_then))
     drawn = DRAWN if the_mix and HOST in where else 0
@@ -151,27 +168,41 @@ def run(
         options = ClusterOptions(cluster, there, seconds, tests, until_new, nodes, tuple(words), reserve=reserve)
         run_on_cluster(options, campaign, seed, json)
         return
+    model = model_around(around, campaign)
     with Store(campaign, seed) as store:
         settings = Settings(
             campaign,
             store.state.seed,
-            LaneMix(every_test, sampled, often, drawn, steered=the_mix),
+            LaneMix(
+                every_test,
+                sampled,
+                often,
+                drawn,
+                steered=the_mix,
+                configurations=Configurations(listed, store.state.seed) if listed else None,
+            ),
             RunLimits(seconds, tests, until_new),
             Disk(_bytes(disk_limit), round(disk_reserve * GB)),
             TriageLimits(triage_share, drain, scope_share),
             workers,
             chosen_ops,
+            around=model,
             share=Share(part, of, first, end),
             guided=guided,
             releases=tuple(other.name for other in others),
             json=json,
         )
+        aim.write(campaign, settings.aim)
         say(f"difftvm: campaign {campaign.resolve()}, seed {store.state.seed}, from test {store.state.next_test}")
+        if line := settings.aim.line(()):
+            say(f"aim: {line}")
         stop_requested = to_stop()
         say("warming up the compilers ...")
         keep_memory_tight()
         with Fleet(store.scratch, find_all, tell=say) as executor:
             warm_up(executor, [other.name for other in others], stop_requested)
+            if listed and not stop_requested.is_set():
+                require_known_options(executor.run, listed.options)
             task = Campaign(settings, store, executor)
             with watched(task, metrics), filer(task.triage.new, store.crashes, executor, say) as filed:
                 obey_signals(task, stop_requested, filed.drop)
@@ -196,6 +227,8 @@ def summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str], p
         print_json({**store.state.counters.summary(), **waits, "quarantined": gone, "findings": listed})
         return
     run, counters = task.progress.counts, store.state.counters
+    if line := task.settings.aim.line(task.guidance.covered_rows):
+        echo(f"aim: {line}")
     new = number_of(len(task.triage.new), "new finding") + (":" if task.triage.new else "")
     echo(f"{number_of(run.tests, 'test')} in {task.progress.seconds:.0f} s; {run.invalid} invalid; {new}")
     order = listed_in(store.crashes / doc.slug for doc in task.triage.new)

@@ -61,6 +61,8 @@ def _lines(found: Status) -> Iterator[str]:
     tests = number_of(books["tests"], "test")
     results = number_of(books["lane_results"], "lane result")
     yield f"{clock}: {tests}, {results}{together}{_lately(found)}"
+    if found.aim:
+        yield f"aim: {found.aim}"
     yield f"findings: {counted(found.findings) or 'none yet'}; {found.flaky} flaky; {found.today} in 24 h"
     if line := waiting_line(found.waiting, found.parked, Path(found.campaign)):
         yield f"{line}; triage has had {books['triage_used']:.0%} of the CPU"

@@ -50,13 +50,14 @@ def self_test(executor: Backend) -> list[Check]:
         began = time.monotonic()
         lane = LaneSpec(f"faulty-{misbehaviour}", Engine.FAULTY, variant=misbehaviour)
         lanes = (TORCH, TORCH_F64, TORCH_ENVELOPE, lane)
-        result = executor.run(_case(), lanes, SMALL if misbehaviour == "leak" else SHORT)
-        found = [finding.kind for finding in judge_all(_case(), result.outcomes) if finding.lane == lane]
+        result = executor.run(sine_case(), lanes, SMALL if misbehaviour == "leak" else SHORT)
+        found = [finding.kind for finding in judge_all(sine_case(), result.outcomes) if finding.lane == lane]
         checks.append(Check(misbehaviour, kind, found[0] if found else None, time.monotonic() - began))
     return checks
 
 
-def _case() -> Case:
+def sine_case() -> Case:
+    """One sine of six numbers: what every lane compiles."""
     x, v = (Value(name, TensorType(DType.FLOAT32, (2, 3))) for name in ("x0", "v0"))
     graph = Graph((Input(x),), (Node("sin", ("x0",), {}, (v,)),), ("v0",))
     return Case(graph, {"x0": np.linspace(-1, 1, 6, dtype=np.float32).reshape(2, 3)})

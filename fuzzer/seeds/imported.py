@@ -20,9 +20,10 @@ NAME_LENGTH = 40
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """An imported file. `written` are the names of the cases that the corpus did not have before."""
+    """An imported file. `names` are its cases in the corpus; the corpus did not have those in `written` before."""
 
     extracted: Extracted
+    names: tuple[str, ...]
     written: tuple[str, ...]
 
     @property
@@ -71,11 +72,11 @@ def files_of(model: Path) -> list[Path]:
     return found
 
 
-def run(files: Sequence[Path], into: Path, size: int) -> tuple[list[Imported], list[str]]:
-    """Import files into a campaign. Return the imported files, and one line for each file that cannot be read. The
-    cases of a file are written after all of them were made."""
+def run(files: Sequence[Path], into: Path, *sizes: int) -> tuple[list[Imported], list[str]]:
+    """Import files into a campaign, each at each size. Return the imported files, and one line for each file that
+    cannot be read. The cases of a file are written after all of them of one size were made."""
     done, refused = [], []
-    existing = {name.rpartition("-")[2] for name in corpus.names(into)}
+    existing = {name.rpartition("-")[2]: name for name in corpus.names(into)}
     with ExitStack() as opened:
         validity: Validity | None = None  # PyTorch is started for the first file that can be read
         for path in files:
@@ -85,13 +86,14 @@ def run(files: Sequence[Path], into: Path, size: int) -> tuple[list[Imported], l
                 refused.append(str(why))
                 continue
             validity = validity or opened.enter_context(Validity())
-            found = extract(program, size, validity)
-            new = {hex: case for case in found.cases if (hex := case_file.digest(case)[:12]) not in existing}
-            existing.update(new)
-            names = tuple(f"{_slug(path.stem)}-{hex}" for hex in new)
-            for name, case in zip(names, new.values(), strict=True):
-                corpus.add(into, name, case)
-            done.append(Imported(found, names))
+            for size in sizes:
+                found = extract(program, size, validity)
+                cases = {case_file.digest(case)[:12]: case for case in found.cases}
+                new = {hex: f"{_slug(path.stem)}-{hex}" for hex in cases if hex not in existing}
+                existing.update(new)
+                for hex, name in new.items():
+                    corpus.add(into, name, cases[hex])
+                done.append(Imported(found, tuple(existing[hex] for hex in cases), tuple(new.values())))
     return done, refused
 
 

@@ -78,6 +78,8 @@ def _facts(snapshot: Snapshot, monotonic: float) -> Iterator[tuple[str, Text]]:
             f"{snapshot.invalid} invalid, next {snapshot.next_test}"
         ),
     )
+    if snapshot.aim:
+        yield "aim", Text(snapshot.aim)
     if snapshot.errors:
         yield "", Text(could_not_be_done(snapshot.errors), "bold red")
     yield (

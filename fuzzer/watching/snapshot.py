@@ -39,6 +39,7 @@ class Snapshot:
     drain                            how many seconds triage may go on after the last test of this run
     known                            tests that met a finding that was there, or known behaviour
     today                            findings of the last 24 hours
+    aim                              what this run is aimed at, in words; empty where it has no aim
     curve                            rows of (seconds, tests, lane results, features, findings, CPU seconds)
     """
 
@@ -76,6 +77,7 @@ class Snapshot:
     last_found: float | None
     known: int
     features: int
+    aim: str
     curve: Sequence[tuple[int, ...]]
     lanes: Sequence[LaneHealth]
     workers: int
@@ -140,6 +142,7 @@ class Observer:
         self._curve = Cached(HEALTH_SECONDS, lambda: store.ask(lambda index: index.progress(CURVE_POINTS)))
         self._lanes = Cached(HEALTH_SECONDS, lambda: store.ask(lanes_health))
         self._resources = Cached(RESOURCES_SECONDS, lambda: measure(store.folder, os.getpid()))
+        self._aim = campaign.settings.aim
         self._cpu_before = time.process_time()
         self._rates.of(clock(), *self._counters())
 
@@ -199,6 +202,7 @@ class Observer:
             last_found=found.get(last),
             known=sum(count - 1 for count in list(state.found.values())) + sum(list(state.known.values())),
             features=self._features.value(now, over),
+            aim=self._aim.line(campaign.guidance.covered_rows),
             curve=self._curve.value(now, over),
             lanes=self._lanes.value(now, over),
             workers=campaign.settings.workers,

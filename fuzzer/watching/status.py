@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from fuzzer.campaign import filing_progress, lock
+from fuzzer.campaign import aim, filing_progress, lock
 from fuzzer.watching.finding_summary import DAY, by_component, found_at, kinds_of
 from fuzzer.watching.health import failing, lanes_health
 from fuzzer.watching.on_disk import counters_of, findings_of, opened, waiting_in
@@ -32,6 +32,7 @@ class Status(msgspec.Struct, rename={"found": "seen"}):
     parked     sightings whose triage failed several times
     today      findings of the last 24 hours
     latest_at  when the latest finding was found, as Unix time
+    aim        what the last run was aimed at, in words; empty where it had no aim
     filing     why findings wait to be filed by `--auto-file`; empty where none does
     unreadable  for each finding that cannot be read, the reason
     found      by signature, tests that met a finding; `known` counts known behaviour by name
@@ -56,6 +57,7 @@ class Status(msgspec.Struct, rename={"found": "seen"}):
     today: int
     latest: str
     latest_at: float
+    aim: str
     filing: str
     unreadable: list[str]
     found: dict[str, int]
@@ -74,6 +76,8 @@ def status_of(campaign: Path) -> Status:
     """Read the status of a campaign. Raise `Invalid` where there is none."""
     with opened(campaign) as read:
         books, lanes = counters_of(read), lanes_health(read)
+        aimed_at = aim.read(campaign)
+        rows = read.rows(tuple[str], "SELECT name FROM features WHERE name LIKE ?", f"{aim.FEATURE} %")
         features, curve, recent = read.features, read.progress(CURVE), read.progress()[-RATE_SECONDS // 30 :]
     holder = lock.holder(campaign)
     findings, unreadable = findings_of(campaign)
@@ -95,6 +99,7 @@ def status_of(campaign: Path) -> Status:
         sum(at > time.time() - DAY for at in found.values()),
         latest,
         found.get(latest, 0.0),
+        aimed_at.line([name for (name,) in rows]),
         filing_progress.read(campaign).line(),
         unreadable,
         books.found,

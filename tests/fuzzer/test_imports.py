@@ -227,6 +227,7 @@ def test_children_import_nothing_from_the_users_folder() -> None:
         "fuzzer/isolate/executor.py",
         "fuzzer/isolate/validity.py",
         "fuzzer/seeds/bounded_child.py",
+        "fuzzer/seeds/module.py",
         "fuzzer/toolchains/install.py",
     }
     assert all(words[1:3] == ["-P", "-m"] for lines in found.values() for words in lines)

@@ -11,6 +11,7 @@ from fuzzer.triage.passes.base import Subject
 from oracles.lane import DEFAULT_OPT_LEVEL, Engine, Importer, LaneSpec, Params, Pipeline, default_executor, is_relay
 from oracles.siblings import additions, essential
 from oracles.targets import family_of
+from oracles.transforms import not_disabled_alone
 
 
 def plain_lane(subject: Subject) -> Iterator[Subject]:
@@ -23,16 +24,18 @@ def plain_lane(subject: Subject) -> Iterator[Subject]:
 
 
 def _smaller(lane: LaneSpec) -> Iterator[LaneSpec]:
-    """Yield the lane without all passes, half of them, one of them, and then without each other feature."""
-    count = len(lane.passes)
-    for size in (count, count // 2, 1):
-        for start in range(0, count, size) if size else ():
-            yield replace(lane, passes=lane.passes[:start] + lane.passes[start + size :])
+    """Yield the lane without all, half or one of its passes, of its disabled passes and of its options, and then
+    without each other feature."""
+    for passes in _shorter(lane.passes):
+        yield replace(lane, passes=passes)
+    for disabled in _shorter(lane.disabled):
+        if not_disabled_alone(lane.disabled) or not not_disabled_alone(disabled):
+            yield replace(lane, disabled=disabled)
+    for options in _shorter(lane.options):
+        yield replace(lane, options=options)
     plain: dict[str, Any] = {
         "pipeline": Pipeline.DEFAULT,
         "params": Params.BOUND,
-        "disabled": (),
-        "options": (),
         "opt_level": DEFAULT_OPT_LEVEL,
         "executor": default_executor(lane),
         "target": family_of(lane.target),
@@ -45,6 +48,14 @@ def _smaller(lane: LaneSpec) -> Iterator[LaneSpec]:
             yield replace(lane, **{name: value})
     if additions(lane) and not has_usual_importer(lane):  # a fault of a pass shows with the usual importer too
         yield replace(lane, importer=Importer.EXPORT, opset=None, name=f"relax-{Importer.EXPORT}-drawn")
+
+
+def _shorter(names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield the names without all, half or one of them."""
+    count = len(names)
+    for size in (count, count // 2, 1):
+        for start in range(0, count, size) if size else ():
+            yield names[:start] + names[start + size :]
 
 
 def has_usual_importer(lane: LaneSpec) -> bool:

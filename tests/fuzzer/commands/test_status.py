@@ -12,10 +12,12 @@ import fakes
 import pytest
 from typer.testing import CliRunner
 
+from fuzzer.campaign import aim
 from fuzzer.campaign.counters import Counters
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.layout import WAITING
 from fuzzer.campaign.rows import Observations, index_row
+from fuzzer.campaign.state import State
 from fuzzer.campaign.store import Store
 from fuzzer.cli import app
 from fuzzer.findings.finding_file import NAME
@@ -37,6 +39,18 @@ def fuzz(*arguments: object) -> str:
     done = CliRunner().invoke(app, [str(each) for each in arguments], catch_exceptions=False)
     assert done.exit_code == 0
     return done.stdout
+
+
+def test_status_says_what_the_last_run_was_aimed_at(tmp_path: Path) -> None:
+    """Rows that other configurations have are not counted."""
+    covering = aim.Covering(2, [(0, 0), (1, 1), (0, 1)], 4, f"{aim.FEATURE} 0123-1 ")
+    aim.write(campaign(tmp_path), aim.Aim(covering=covering))
+    names = (f"{aim.FEATURE} 0123-1 0", f"{aim.FEATURE} 0123-1 2", f"{aim.FEATURE} 4567-1 1", "op relu float32 2")
+    with Index(tmp_path) as index:
+        index.write(State(1), observations=Observations(dict.fromkeys(names, 1), dict.fromkeys(names, 0)))
+    line = "2 of 4 pairs of values of the configurations covered"
+    assert f"aim: {line}" in fuzz("status", "--campaign", tmp_path).splitlines()
+    assert json.loads(fuzz("status", "--campaign", tmp_path, "--json"))["aim"] == line
 
 
 def test_status_of_a_campaign_with_a_finding(

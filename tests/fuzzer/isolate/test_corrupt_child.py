@@ -24,7 +24,7 @@ from fuzzer.isolate import protocol
 from fuzzer.isolate.child_process import LOG_BYTES, Bounds, ChildProcess, ZygoteReaper
 from fuzzer.isolate.protocol import ArrayDoc, At, DidRaise, DidRun, DidSkip, Failed, Finished, Job, Noted
 from fuzzer.isolate.running_job import STOPPED_SECONDS, Clock, OwnFailure
-from fuzzer.isolate.selftest import _case
+from fuzzer.isolate.selftest import sine_case
 from fuzzer.lanes import TORCH, TORCH_F64
 from oracles.lane import LaneSpec
 from oracles.outcome import Broken, Cause, Died, Facts, Frame, Outcome, Raised, Ran, Result, Skipped, Stage, TimedOut
@@ -61,7 +61,7 @@ def outcomes_of(
     other_end = threading.Thread(target=take_the_job)
     other_end.start()
     try:
-        child.run(_case(), LANES, bounds, result)
+        child.run(sine_case(), LANES, bounds, result)
     finally:
         assert child.close() == 0.25
         other_end.join()
@@ -237,7 +237,7 @@ def test_an_error_around_a_lane_is_a_fault_of_difftvm(
     monkeypatch.setenv("TMPDIR", os.environ.get("TMPDIR", ""))  # run_job sets both
     monkeypatch.setattr(tempfile, "tempdir", None)
     supervisor, child = (Connection(end.detach()) for end in socket.socketpair())
-    protocol.send_job(supervisor, _case(), LANES, str(tmp_path))
+    protocol.send_job(supervisor, sine_case(), LANES, str(tmp_path))
     run_job(child, fails_where(place))
     frames = []
     while supervisor.poll():
@@ -280,7 +280,7 @@ def test_a_child_that_announces_far_more_than_the_results_have(tmp_path: Path) -
         with connection:
             os.write(connection.fileno(), (900 << 20).to_bytes(4, "big"))
 
-    most = f"{protocol.most_bytes(_case()):,}"
+    most = f"{protocol.most_bytes(sine_case()):,}"
     outcomes = outcomes_of(tmp_path, At(0, Stage.RUN), afterwards=announce)
     expected = f"\nit sent nonsense: a frame of 943,718,400 bytes, where at most {most} are expected"
     assert outcomes[TORCH] == died(Stage.RUN, expected)

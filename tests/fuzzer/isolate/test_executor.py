@@ -20,7 +20,7 @@ from graphs_by_hand import case_of
 
 from fuzzer.isolate.executor import CASES, Bounds, Executor
 from fuzzer.isolate.selftest import SHORT, SMALL
-from fuzzer.isolate.selftest import _case as sine
+from fuzzer.isolate.selftest import sine_case as sine
 from fuzzer.lanes import LANES, ONNXRUNTIME, TORCH, TORCH_F64, TVM_LANES
 from fuzzer.lanes.warmup import _case as network
 from fuzzer.system.environment import EnvironmentMissing
@@ -413,12 +413,12 @@ SUPERVISOR = """
     import json, sys, threading, time
     from pathlib import Path
     from fuzzer.isolate.executor import CASES, Bounds, Executor
-    from fuzzer.isolate.selftest import _case
+    from fuzzer.isolate.selftest import sine_case
     from oracles.lane import Engine, LaneSpec
 
     def outcome(sin, bounds):
         lane = LaneSpec(sin, Engine.FAULTY, variant=sin)
-        return type(executor.run(_case(), (lane,), bounds).outcomes[lane]).__name__
+        return type(executor.run(sine_case(), (lane,), bounds).outcomes[lane]).__name__
 
     report = {}
     with Executor(Path(sys.argv[1])) as executor:
@@ -441,14 +441,14 @@ STOPPED = """
     import json, sys, time
     from pathlib import Path
     from fuzzer.isolate.executor import Bounds, Executor
-    from fuzzer.isolate.selftest import _case
+    from fuzzer.isolate.selftest import sine_case
     from oracles.lane import Engine, LaneSpec
 
     with Executor(Path(sys.argv[1])) as executor:
         lane = LaneSpec("hang", Engine.FAULTY, variant="hang")
         print("begins", flush=True)
         began = time.monotonic()
-        outcome = executor.run(_case(), (lane,), Bounds(wall_seconds=3.0)).outcomes[lane]
+        outcome = executor.run(sine_case(), (lane,), Bounds(wall_seconds=3.0)).outcomes[lane]
         print(json.dumps([type(outcome).__name__, outcome.seconds, time.monotonic() - began]))
 """
 

@@ -18,13 +18,13 @@ SUPERVISOR = """
     import sys, threading
     from pathlib import Path
     from fuzzer.isolate.executor import Executor
-    from fuzzer.isolate.selftest import _case
+    from fuzzer.isolate.selftest import sine_case
     from oracles.lane import Engine, LaneSpec
 
     with Executor(Path(sys.argv[1])) as executor:
         print(executor._zygote.pid, flush=True)
         lane = LaneSpec("hang", Engine.FAULTY, variant="hang")
-        executor.run(_case(), (lane,))
+        executor.run(sine_case(), (lane,))
 """
 
 

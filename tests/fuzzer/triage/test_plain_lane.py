@@ -14,6 +14,8 @@ from fuzzer.triage.reduce import reduce
 from fuzzer.triage.reproduce import Reproduction
 from generators.graph import Case
 from oracles.lane import Execution, Importer, LaneSpec, Params, Pipeline
+from oracles.siblings import additions
+from oracles.transforms import not_disabled_alone
 
 SUBJECT = subject_of({"x0": "float32[2,3]"}, [("v0", "neg", "x0")], "v0")
 RICH = replace(
@@ -63,6 +65,56 @@ def test_a_single_pass_is_left(name: str) -> None:
 def test_two_passes_that_need_each_other_are_left_in_their_order() -> None:
     found = reduced(lambda lane: {"FoldConstant", "FuseTIR"} <= set(lane.passes))
     assert found.passes == ("FoldConstant", "FuseTIR")
+
+
+FLAGS = replace(
+    RICH,
+    disabled=("StaticPlanBlockMemory", "FoldConstant", "FuseOps", "FuseTIR", "RewriteDataflowReshape"),
+    options=("tirx.noalias", "tirx.disable_vectorize", "tirx.disable_cse_tir"),
+)
+
+
+@pytest.mark.parametrize("name", [*FLAGS.disabled[:3], FLAGS.disabled[4]])
+def test_a_single_disabled_pass_is_left(name: str) -> None:
+    found = reduced(lambda lane: name in lane.disabled, FLAGS)
+    assert additions(found) == (f"without {name}",)
+
+
+@pytest.mark.parametrize("name", FLAGS.options)
+def test_a_single_option_is_left(name: str) -> None:
+    assert additions(reduced(lambda lane: name in lane.options, FLAGS)) == (name,)
+
+
+@pytest.mark.parametrize(
+    ("needs", "left"),
+    [
+        (lambda lane: {"tirx.noalias", "tirx.disable_cse_tir"} <= set(lane.options), FLAGS.options[::2]),
+        (lambda lane: "FoldConstant" in lane.disabled and lane.opt_level == 0, ("without FoldConstant", "opt_level 0")),
+        (
+            lambda lane: "FuseOps" in lane.passes and "tirx.disable_vectorize" in lane.options,
+            ("FuseOps", "tirx.disable_vectorize"),
+        ),
+        (
+            lambda lane: lane.pipeline is Pipeline.CPU and lane.target == "llvm-O0",
+            ("pipeline cpu_generic", "target llvm-O0"),
+        ),
+    ],
+)
+def test_exactly_the_two_flags_that_need_each_other_are_left(
+    needs: Callable[[LaneSpec], bool], left: tuple[str, ...]
+) -> None:
+    assert additions(reduced(needs, FLAGS)) == left
+
+
+def test_a_pass_is_never_disabled_without_the_one_that_it_needs_to_be_disabled_too() -> None:
+    tried: list[LaneSpec] = []
+
+    def interesting(lane: LaneSpec) -> bool:
+        tried.append(lane)
+        return "FuseTIR" in lane.disabled
+
+    assert additions(reduced(interesting, FLAGS)) == ("without FuseOps", "without FuseTIR")
+    assert not any(not_disabled_alone(lane.disabled) for lane in tried)
 
 
 def test_the_graph_is_smaller_before_the_lane_is() -> None:

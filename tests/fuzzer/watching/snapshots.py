@@ -51,6 +51,7 @@ def snapshot(**other: Any) -> Snapshot:
         "last_found": NOW - 200,
         "known": 812,
         "features": 1204,
+        "aim": "",
         "curve": [(30 * n, 10 * n, 50 * n, 100 * n, n, 60 * n) for n in range(9)],
         "lanes": (FAILING, SOUND),
         "workers": 2,

@@ -47,6 +47,12 @@ def test_the_documents_show_this_screen() -> None:
     assert "\n".join(shown(80)) in (Path(__file__).parents[3] / "docs" / "watching.md").read_text()
 
 
+def test_a_run_with_an_aim_has_a_line_for_it() -> None:
+    lines = shown(80, height=40, aim="3 pieces; 4 operators with a row; none without a row")
+    assert lines[3] == "aim           3 pieces; 4 operators with a row; none without a row"
+    assert [*lines[:3], *lines[4:]] == shown(80)
+
+
 def test_a_campaign_that_has_just_begun() -> None:
     nothing: dict[str, Any] = {"findings": {}, "last": "", "last_found": None, "curve": [], "lanes": ()}
     nothing |= {"new": 0, "today": 0, "flaky": 0, "known": 0, "limit": None, "tasks": (), "stage_cpu": {}}

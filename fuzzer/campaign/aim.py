@@ -1,0 +1,83 @@
+"""What the last run of a campaign was aimed at: `aim.json`, for `fuzz status`. A run without an aim deletes it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from itertools import combinations
+from pathlib import Path
+
+import msgspec
+
+from fuzzer.system.files import write_atomically
+from generators.graph import Invalid
+from generators.plain_file import MOST_DOCUMENT, read_plain
+
+NAME = "aim.json"
+
+TUPLES = {1: "values", 2: "pairs of values", 3: "triples of values"}
+
+FEATURE = "configuration"
+"""How the features of a test begin that say which rows of the configurations it compiled."""
+
+
+class Model(msgspec.Struct, forbid_unknown_fields=True):
+    """How many pieces of the model run, and how often it calls each operator, with a row (`calls`) and without."""
+
+    pieces: int
+    calls: dict[str, int]
+    lacking: dict[str, int]
+
+
+class Covering(msgspec.Struct, forbid_unknown_fields=True):
+    """The rows of configurations, with the number of their n-tuples. The features of tests that compiled a row begin
+    with `prefix`."""
+
+    n: int
+    rows: list[tuple[int, ...]]
+    tuples: int
+    prefix: str
+
+    def covered(self, features: Collection[str]) -> int:
+        """How many n-tuples occur in the rows that these features name."""
+        numbers = (int(name.removeprefix(self.prefix)) for name in features if name.startswith(self.prefix))
+        return len({found for number in numbers for found in combinations(enumerate(self.rows[number]), self.n)})
+
+
+class Aim(msgspec.Struct, forbid_unknown_fields=True):
+    model: Model | None = None
+    covering: Covering | None = None
+
+    def line(self, features: Collection[str]) -> str:
+        """The line of the screen and of `fuzz status`; empty where there is no aim."""
+        parts = []
+        if model := self.model:
+            parts += [_number(model.pieces, "piece"), f"{_number(len(model.calls), 'operator')} with a row"]
+            parts += [f"without a row: {', '.join(model.lacking)}"] if model.lacking else ["none without a row"]
+        if self.covering:
+            done, what = self.covering.covered(features), f"{TUPLES[self.covering.n]} of the configurations"
+            parts.append(f"{done} of {self.covering.tuples} {what} covered")
+        return "; ".join(parts)
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
+
+
+def write(folder: Path, aim: Aim) -> None:
+    if aim == Aim():
+        (folder / NAME).unlink(missing_ok=True)
+    else:
+        write_atomically(folder / NAME, msgspec.json.encode(aim))
+
+
+def read(folder: Path) -> Aim:
+    """The aim of the last run. Raise `Invalid` where the file is wrong."""
+    path = folder / NAME
+    try:
+        return msgspec.json.decode(read_plain(path, MOST_DOCUMENT), type=Aim)
+    except FileNotFoundError:
+        return Aim()
+    except OSError as error:
+        raise Invalid(f"{path}: {error.strerror}; delete it, the next run writes it again") from None
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Invalid(f"{path}: {error}; delete it, the next run writes it again") from None

@@ -1,0 +1,105 @@
+"""The cases of a campaign around a model: its pieces, other types of them, its operators, and mutations."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from graphs_by_hand import case_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fuzzer.campaign.around_cases import Kind, draw_around, kind_of
+from fuzzer.campaign.cases import random_cases
+from fuzzer.campaign.guidance import Guidance
+from fuzzer.campaign.settings import Settings
+from fuzzer.seeds import corpus
+from fuzzer.seeds.around import Around
+from generators import case_file
+from generators.builder import Limits
+from generators.check import check
+from generators.choice import NumpySource
+from generators.ops.guard import GUARDS
+
+LARGE = case_of(
+    {"x0": "float32[2,3]", "w0": "float32[4,3]"},
+    [("v0", "linear", "x0 w0"), ("v1", "relu", "v0"), ("v2", "add", "v1 v1")],
+    "v2",
+)
+SMALL = case_of({"x0": "float32[2,3]"}, [("v0", "relu", "x0")], "v0")
+CALLS = {"relu": 6, "linear": 3, "add": 1}
+AROUND = Around({"net-large": LARGE, "net-small": SMALL}, CALLS, {"eq.Scalar": 1})
+GUARDED = {*CALLS, *GUARDS}
+DIGESTS = [case_file.digest(case) for case in (LARGE, SMALL)]
+
+
+def settings(folder: Path) -> Settings:
+    return Settings(folder, 3, around=AROUND)
+
+
+def test_operators_are_as_frequent_as_in_the_model() -> None:
+    assert Counter(op.name for op in AROUND.ops) == CALLS
+
+
+def test_the_pieces_run_first_the_largest_before_the_others(tmp_path: Path) -> None:
+    corpus.add(tmp_path, "another", case_of({"x0": "float32[2]"}, [("v0", "neg", "x0")], "v0"))
+    for make in (random_cases(settings(tmp_path), 3), Guidance(settings(tmp_path), 3).case):
+        made = [case_file.digest(case) for index in range(2) if (case := make(index))]
+        assert made == DIGESTS, "and no other case of the corpus"
+        (tmp_path / "corpus" / ".run").unlink()
+
+
+@pytest.mark.parametrize("guided", [False, True])
+def test_later_cases_have_operators_of_the_model_alone(guided: bool, tmp_path: Path) -> None:
+    make = Guidance(settings(tmp_path), 3).case if guided else random_cases(settings(tmp_path), 3)
+    made = [case for index in range(80) if (case := make(index))][2:]
+    assert len({case_file.digest(case) for case in made}) > 60
+    assert {op for case in made for op in case.graph.ops} - GUARDED == set()
+    for case in made:
+        check(case)
+    by_kind = Counter(kind_of(3, index) for index in range(2, 80))
+    drawn = [case.origin for case in made if case.origin.startswith("seed 3 test ")]
+    assert len(drawn) == by_kind[Kind.COMBINED], "guidance does not change the shares"
+
+
+def test_each_kind_has_its_share() -> None:
+    counts = Counter(kind_of(1, index) for index in range(2000))
+    assert {kind: round(counts[kind] / 200) for kind in Kind} == {Kind.VARIED: 4, Kind.COMBINED: 3, Kind.MUTATED: 3}
+
+
+@given(st.integers(0, 10_000))
+def test_a_varied_piece_keeps_its_calls(index: int) -> None:
+    case = draw_around(NumpySource(5, index), AROUND, Kind.VARIED, Limits(), "")
+    check(case)
+    assert case.graph.ops in (LARGE.graph.ops, SMALL.graph.ops)
+
+
+def test_types_vary_in_dtype_shape_layout_and_open_sizes() -> None:
+    made = [draw_around(NumpySource(6, index), AROUND, Kind.VARIED, Limits(), "") for index in range(200)]
+    items = [case.bound.inputs[0] for case in made if len(case.graph.nodes) == 1]
+    assert len({item.value.type.dtype for item in items}) > 3
+    assert len({item.value.type.sizes for item in items}) > 5
+    assert len({item.layout for item in items}) > 1
+    assert 5 < sum(bool(case.graph.symbols) for case in made) < 60
+
+
+@given(st.integers(0, 10_000))
+def test_a_combination_is_a_new_graph_of_the_operators(index: int) -> None:
+    case = draw_around(NumpySource(7, index), AROUND, Kind.COMBINED, Limits(), "mine")
+    check(case)
+    assert case.origin == "mine"
+    assert set(case.graph.ops) <= GUARDED
+
+
+def test_where_no_operator_begins_a_graph_a_piece_is_mutated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("generators.random_graph.ATTEMPTS_PER_NODE", 0)
+    case = draw_around(NumpySource(8), AROUND, Kind.COMBINED, Limits(), "mine")
+    check(case)
+    assert case.origin != "mine"
+
+
+def test_the_seed_and_the_number_decide_without_guidance(tmp_path: Path) -> None:
+    one, other = (random_cases(settings(tmp_path), 3) for _ in range(2))
+    digests = [[case_file.digest(case) for n in range(12) if (case := draw(n))] for draw in (one, other)]
+    assert digests[0] == digests[1]
