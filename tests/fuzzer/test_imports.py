@@ -182,7 +182,9 @@ def test_the_list_of_lanes_loads_no_compiler() -> None:
 
 def test_nothing_can_unpickle() -> None:
     everything = sources("fuzzer", "oracles", "generators")
-    assert not {source: names for source in everything if (names := tops(source) & UNSAFE)}
+    assert {source: names for source in everything if (names := tops(source) & UNSAFE)} == {
+        "fuzzer/api/user_objects.py": {"dill"}  # a function that the user's own program gives to `check_pass`
+    }
     for source in everything:
         text = (ROOT / source).read_text()
         calls = [ast.unparse(node.func) for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
