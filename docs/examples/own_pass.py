@@ -58,17 +58,10 @@ def rewritten(mod, rewriter):
 
 
 def main(folder):
+    options = {"ops": "neg,relu,exp", "idempotent": True, "tests": 30, "seed": 1, "most_findings": 1}
     for pass_ in remove_double_negation, remove_negation, repeat_relu:
         try:
-            report = check_pass(
-                pass_,
-                ops="neg,relu,exp",
-                idempotent=True,
-                tests=30,
-                seed=1,
-                most_findings=1,
-                folder=folder / pass_.__name__,
-            )
+            report = check_pass(pass_, **options, folder=folder / pass_.__name__)
             print(f"{pass_.__name__}: right in {report.tests} tests; it changed {report.changed} modules")
         except FindingError as error:
             print(f"{pass_.__name__}: {error}")

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import ast
 import base64
-import importlib
 import inspect
+import pkgutil
 import sys
 from collections.abc import Iterator
 from functools import reduce
@@ -97,7 +97,7 @@ def _used_by(obj: object) -> Iterator[object]:
 
 
 def from_module(module: str, name: str) -> Any:
-    return attrgetter(name)(importlib.import_module(module))
+    return pkgutil.resolve_name(f"{module}:{name}")
 
 
 def from_file(path: str, name: str) -> Any:
