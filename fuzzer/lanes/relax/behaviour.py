@@ -14,6 +14,7 @@ import tvm_ffi
 from tvm import relax
 
 from fuzzer.lanes.base.prepared_case import Step
+from fuzzer.lanes.relax.comparable import comparable
 from fuzzer.lanes.relax.tir_blocks import block_patterns
 from fuzzer.toolchains import reached
 from oracles.transforms import is_own
@@ -52,12 +53,14 @@ class BehaviourRecorder:
     def before(self, name: str, module: Any) -> None:
         """Keep the module that a user's own pass gets. Passes that this pass runs are recorded in between."""
         if is_own(name):
-            self._given = module
+            self._given = comparable(module)
 
     def after(self, name: str, module: Any) -> None:
-        if is_own(name) and not tvm_ffi.structural_equal(module, self._given):  # many make a new module in any case
-            self._record((f"pass {name}",))
-        if name.startswith(_BELOW_RELAX) or module.same_as(self._last) or is_own(name):
+        if is_own(name):
+            if not tvm_ffi.structural_equal(comparable(module), self._given):  # many make a new module in any case
+                self._record((f"pass {name}",))
+            return
+        if name.startswith(_BELOW_RELAX) or module.same_as(self._last):
             return
         before, self._last = self._last, module
         self._record((f"pass {name}", *kernels_of(module, before)))

@@ -1,4 +1,4 @@
-"""Passes of a user, right and wrong, with real compilers: docs/examples/own_pass.py, and `fuzz run --own-pass`."""
+"""Passes of a user, right and wrong, with real compilers: the examples of docs/passes.md, and `fuzz run --own-pass`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fuzzer.signature.blame import Place
 pytestmark = pytest.mark.tvm
 
 ENVIRONMENT, SAME, IS_THERE, CANNOT_TELL = 69, 77, 1, 125
-EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "own_pass.py"
+EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
 
 PASSES = """
 import os, signal
@@ -66,7 +66,7 @@ class Example:
 @pytest.fixture(scope="module")
 def example(tmp_path_factory: pytest.TempPathFactory) -> Example:
     folder = tmp_path_factory.mktemp("own-passes")
-    done = run(EXAMPLE, folder)
+    done = run(EXAMPLES / "own_pass.py", folder)
     assert done.returncode == 0, done.stderr
     return Example(folder, done.stdout)
 
@@ -108,6 +108,19 @@ def test_a_claim_that_does_not_hold_is_a_finding(example: Example) -> None:
     doc = finding_file.read(example.finding("repeat_relu"))
     assert (str(doc.kind), tuple(doc.ops), doc.blame.culprit) == ("internal-error", ("relu",), "own:repeat_relu")
     assert "own:repeat_relu is not idempotent: a second run changes the module again" in example.printed
+
+
+def test_a_wrong_backend_is_found_and_blamed_and_a_right_one_is_right(tmp_path: Path) -> None:
+    """Their modules have compiled code in an attribute, which TVM cannot compare."""
+    done = run(EXAMPLES / "own_backend.py", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^exact_relu: right in 20 tests; it changed [1-9]\d* modules$", done.stdout, re.M)
+    assert "\n  `torch.relu` after `own:wrong_relu` gives wrong values" in done.stdout
+    (folder,) = (tmp_path / "wrong_relu" / "crashes").iterdir()
+    doc = finding_file.read(folder)
+    assert (str(doc.kind), tuple(doc.ops), doc.blame.culprit) == ("wrong-value", ("relu",), "own:wrong_relu")
+    assert doc.script is not None
+    assert doc.script.shows
 
 
 def test_a_campaign_survives_passes_that_break_modules_and_processes(tmp_path: Path) -> None:
