@@ -72,9 +72,9 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Example:
 
 
 def test_the_right_pass_is_right_and_is_known_to_have_been_tried(example: Example) -> None:
-    said = re.search(r"^remove_double_negation: right in 30 tests; it changed (\d+) modules$", example.printed, re.M)
-    assert said
-    assert int(said[1]) > 0
+    line = re.search(r"^remove_double_negation: right in 30 tests; it changed (\d+) modules$", example.printed, re.M)
+    assert line
+    assert int(line[1]) > 0
     assert list((example.folder / "remove_double_negation" / "crashes").iterdir()) == []
 
 
