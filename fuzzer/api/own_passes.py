@@ -89,7 +89,8 @@ def check_pass(
                    for passes of TVM that reorder sums, shorten functions or compute in half precision
     workers        tests that run at the same time; None: one for each core
     most_findings  the check ends with so many findings
-    folder         the folder of the campaign, with the findings; None: a new one among the temporary files
+    folder         each check makes a folder `folder/N` for its campaign, with the findings, and first runs the models
+                   of earlier findings again; None: a new folder among the temporary files
 
     A failure counts where the lane with the pass fails and the lane without it is right: the pass raises, ends the
     process or does not end; TVM's checker refuses the module after it; the program cannot be compiled; a result is

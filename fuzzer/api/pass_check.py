@@ -15,12 +15,14 @@ from pathlib import Path
 from fuzzer.api.finding_error import FoundFailure
 from fuzzer.api.pass_lab import PassLab, has_own_pass
 from fuzzer.api.user_objects import expression
+from fuzzer.campaign.cases import Cases, random_cases
 from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.own_lanes import own_lanes
 from fuzzer.campaign.settings import LaneMix, RunLimits, Settings, TriageLimits
 from fuzzer.campaign.start import warm_up
 from fuzzer.campaign.store import Store
 from fuzzer.commands.selection import ops_named
+from fuzzer.difference.runs import cases_of_earlier_runs, next_run
 from fuzzer.findings import record
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.isolate.fleet import Fleet
@@ -110,8 +112,9 @@ def claimed(rewrite: object, on: str, *, idempotent: bool, rounding: str | None)
 
 
 def check(wanted: Wanted, folder: Path | None) -> Checked:
-    """Run the campaign in a folder, by default in a new one among the temporary files, which remains. Raise `Invalid`,
-    `ValueError` and `EnvironmentMissing`."""
+    """Run the campaign in a new folder `folder/N`, by default in a new one among the temporary files, which remains.
+    The cases of the findings of earlier checks in `folder` run first. Raise `Invalid`, `ValueError` and
+    `EnvironmentMissing`."""
     if preload.MODULE in sys.modules:
         raise RuntimeError(
             "a check was called while the file with the pass was loaded in another process: "
@@ -119,7 +122,8 @@ def check(wanted: Wanted, folder: Path | None) -> Checked:
         )
     lanes, chosen = own_lanes(wanted.claimed), ops_named(wanted.ops)
     source = preload_source(wanted.name, wanted.rewrite)
-    folder = (folder or Path(tempfile.mkdtemp(prefix=f"difftvm-{wanted.name}-"))).resolve()
+    kept = cases_of_earlier_runs(folder) if folder else []
+    folder = (next_run(folder) if folder else Path(tempfile.mkdtemp(prefix=f"difftvm-{wanted.name}-"))).resolve()
     with Store(folder, wanted.seed) as store:
         write_atomically(folder / PRELOAD, source.encode())
         settings = Settings(
@@ -134,7 +138,9 @@ def check(wanted: Wanted, folder: Path | None) -> Checked:
         reach = Reach(wanted.name)
         with Fleet(store.scratch, finder(folder / PRELOAD)) as fleet:
             warm_up(fleet, (), threading.Event(), lanes)
-            task = Campaign(settings, store, PassLab(fleet), watch=reach.watch)
+            task = Campaign(
+                settings, store, PassLab(fleet), _first(kept, random_cases(settings, settings.seed)), reach.watch
+            )
             task.run()
         steady = [doc for doc in task.triage.new if not doc.flaky]
         return Checked(
@@ -146,6 +152,11 @@ def check(wanted: Wanted, folder: Path | None) -> Checked:
             len(task.triage.queue),
             len(task.triage.new) - len(steady),
         )
+
+
+def _first(kept: Sequence[Case], others: Cases) -> Cases:
+    """The cases `kept` in the first tests, then the others from their first on."""
+    return lambda number: kept[number] if number < len(kept) else others(number - len(kept))
 
 
 def preload_source(name: str, rewrite: object) -> str:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+from fakes import CASE
 
 from fuzzer.api.finding_error import FindingError, FoundFailure
 from fuzzer.api.own_passes import check_backend, check_pass
-from fuzzer.api.pass_check import claimed, name_of
+from fuzzer.api.pass_check import _first, claimed, name_of
 from fuzzer.toolchains.preload import MODULE
 
 FOUND = FoundFailure("s", "`torch.neg` is wrong", "wrong-value", ("neg",), Path("f/s"), Path("f/s/repro.py"), "fuzz x")
@@ -43,7 +45,7 @@ def test_a_bad_argument_starts_nothing(tmp_path: Path, arguments: dict[str, Any]
 
 def test_a_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(ValueError, match=r"file/crashes: .*; a campaign needs a folder of its own"):
+    with pytest.raises(ValueError, match="file is not a directory"):
         check_backend(same, folder=tmp_path / "file")
 
 
@@ -66,3 +68,11 @@ def test_the_exception_lists_what_was_found() -> None:
     assert error.findings == (FOUND,)
     assert str(error) == "1 finding:\n  `torch.neg` is wrong\n    f/s\n    fuzz x"
     assert str(FindingError([FOUND, FOUND])).startswith("2 findings:\n")
+
+
+def test_the_cases_of_earlier_findings_run_first_and_then_all_others() -> None:
+    others = [replace(CASE, origin=f"test {number}") for number in range(3)]
+    kept = [replace(CASE, origin="earlier")]
+    cases = _first(kept, lambda number: others[number])
+    assert [cases(number) for number in range(4)] == [*kept, *others]
+    assert [_first([], lambda number: others[number])(number) for number in range(3)] == others

@@ -59,7 +59,7 @@ class Example:
     printed: str
 
     def finding(self, name: str) -> Path:
-        (found,) = (self.folder / name / "crashes").iterdir()
+        (found,) = (self.folder / name / "1" / "crashes").iterdir()
         return found
 
 
@@ -75,7 +75,7 @@ def test_the_right_pass_is_right_and_is_known_to_have_been_tried(example: Exampl
     line = re.search(r"^remove_double_negation: right in 30 tests; it changed (\d+) modules$", example.printed, re.M)
     assert line
     assert int(line[1]) > 0
-    assert list((example.folder / "remove_double_negation" / "crashes").iterdir()) == []
+    assert list((example.folder / "remove_double_negation" / "1" / "crashes").iterdir()) == []
 
 
 def test_the_wrong_pass_is_found_reduced_and_blamed(example: Example) -> None:
@@ -90,7 +90,7 @@ def test_the_wrong_pass_is_found_reduced_and_blamed(example: Example) -> None:
 
 def test_the_wrong_pass_is_replayed_with_its_file_only(example: Example) -> None:
     """Without the file, the name in the lane stands for nothing."""
-    folder, file = example.finding("remove_negation"), example.folder / "remove_negation" / "own_pass.py"
+    folder, file = example.finding("remove_negation"), example.folder / "remove_negation" / "1" / "own_pass.py"
     assert fuzz("--replay", folder, "--preload", file).returncode == SAME
     without = fuzz("--replay", folder)
     assert without.returncode == ENVIRONMENT
@@ -116,7 +116,7 @@ def test_a_wrong_backend_is_found_and_blamed_and_a_right_one_is_right(tmp_path: 
     assert done.returncode == 0, done.stderr
     assert re.search(r"^exact_relu: right in 20 tests; it changed [1-9]\d* modules$", done.stdout, re.M)
     assert "\n  `torch.relu` after `own:wrong_relu` gives wrong values" in done.stdout
-    (folder,) = (tmp_path / "wrong_relu" / "crashes").iterdir()
+    (folder,) = (tmp_path / "wrong_relu" / "1" / "crashes").iterdir()
     doc = finding_file.read(folder)
     assert (str(doc.kind), tuple(doc.ops), doc.blame.culprit) == ("wrong-value", ("relu",), "own:wrong_relu")
     assert doc.script is not None
