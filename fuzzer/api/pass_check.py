@@ -138,9 +138,8 @@ def check(wanted: Wanted, folder: Path | None) -> Checked:
         reach = Reach(wanted.name)
         with Fleet(store.scratch, finder(folder / PRELOAD)) as fleet:
             warm_up(fleet, (), threading.Event(), lanes)
-            task = Campaign(
-                settings, store, PassLab(fleet), _first(kept, random_cases(settings, settings.seed)), reach.watch
-            )
+            cases = _first(kept, random_cases(settings, settings.seed))
+            task = Campaign(settings, store, PassLab(fleet), cases, reach.watch)
             task.run()
         steady = [doc for doc in task.triage.new if not doc.flaky]
         return Checked(

@@ -45,7 +45,7 @@ def test_a_bad_argument_starts_nothing(tmp_path: Path, arguments: dict[str, Any]
 
 def test_a_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(ValueError, match="file is not a directory"):
+    with pytest.raises(ValueError, match="file/1: Not a directory"):
         check_backend(same, folder=tmp_path / "file")
 
 

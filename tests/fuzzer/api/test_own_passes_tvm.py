@@ -103,6 +103,26 @@ def test_the_wrong_pass_is_replayed_with_its_file_only(example: Example) -> None
     assert run(folder / "repro.py").returncode == CANNOT_TELL
 
 
+AGAIN = """
+import sys
+
+sys.path.insert(0, sys.argv[1])
+import own_pass
+from fuzzer.api.own_passes import check_pass
+
+check_pass(own_pass.remove_negation, ops="exp", tests=1, seed=1, folder=sys.argv[2])
+"""
+
+
+def test_a_second_check_in_the_same_folder_begins_with_the_models_of_earlier_findings(example: Example) -> None:
+    """Its own models have no negation. The pass is a function of a module here, and claims nothing."""
+    folder = example.folder / "remove_negation"
+    done = run("-c", AGAIN, EXAMPLES, folder)
+    assert done.returncode == 1
+    assert "FindingError: 1 finding:\n  `torch.neg` after `own:remove_negation` gives wrong values\n" in done.stderr
+    assert "from_module('own_pass', 'remove_negation')" in (folder / "2" / "own_pass.py").read_text()
+
+
 def test_a_claim_that_does_not_hold_is_a_finding(example: Example) -> None:
     """relu(relu(x)) is right, and a second run repeats it again."""
     doc = finding_file.read(example.finding("repeat_relu"))
