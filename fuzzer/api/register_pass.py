@@ -23,7 +23,7 @@ def register(name: str, rewrite: Rewrite | str) -> None:
         raise ValueError(f"{name!r} is no name for a pass: it has letters, digits, '_', '.' and '-', at most 60")
     run = pass_of_tvm(rewrite) if isinstance(rewrite, str) else rewrite
     if not callable(run):
-        raise ValueError(f"the pass {name!r} is a {type(run).__name__}, which cannot be called with a module")
+        raise ValueError(f"the pass {name!r} is of the type {type(run).__name__}, which cannot be called with a module")
     tvm.register_global_func(REGISTERED + name, run, override=True)
 
 
