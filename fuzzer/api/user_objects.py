@@ -69,7 +69,7 @@ def _is_importable(name: str) -> bool:
 
 
 def _text(obj: object) -> str:
-    import dill  # multiprocess, which difftvm needs, has it as its only dependency
+    import dill
 
     if any(map(_is_pass_of_tvm, (obj, *_used_by(obj)))):
         raise ValueError(f"{obj!r}: a pass object of TVM cannot be given to another process: {DEFINE}")
