@@ -6,7 +6,7 @@ import re
 
 from oracles.lane import LaneSpec, is_relay
 from oracles.targets import TARGETS_BY_NAME
-from oracles.transforms import RELAY_TRANSFORMS, TRANSFORMS
+from oracles.transforms import RELAY_TRANSFORMS, TRANSFORMS, own_transform
 
 VARIANT = re.compile(r"[a-z0-9][a-z0-9-]*")
 OPTION = re.compile(r"[a-z_]+(\.[A-Za-z_0-9]+)+")
@@ -15,8 +15,9 @@ PASS = re.compile(r"[A-Za-z_][A-Za-z_0-9.]*")
 
 def invalid_reason(lane: LaneSpec) -> str | None:
     """Return why the lane cannot run, in one sentence; None where it can."""
-    known = {row.name for row in (RELAY_TRANSFORMS if is_relay(lane) else TRANSFORMS)}
-    if unknown := [name for name in lane.passes if name not in known]:
+    relay = is_relay(lane)
+    known = {row.name for row in (RELAY_TRANSFORMS if relay else TRANSFORMS)}
+    if unknown := [name for name in lane.passes if name not in known and (relay or own_transform(name) is None)]:
         return f"no pass is called {unknown[0]!r}"
     if lane.target not in TARGETS_BY_NAME:
         return f"no target is called {lane.target!r}"

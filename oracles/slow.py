@@ -15,7 +15,7 @@ from generators.graph import Case
 from oracles.finding import OTHER_LANES, Component, Excess, Finding, Kind, Quantity
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Built, Facts, Outcome, Outcomes, Ran, Stage, facts_of
-from oracles.transforms import TRANSFORMS_BY_NAME, ModuleForm, Rounding
+from oracles.transforms import ModuleForm, Rounding, is_own, transform_named
 
 ONCE, EACH_KERNEL, EACH_PASS = 0.015, 0.0075, 0.0003
 """CPU seconds of a compilation, of each kernel and of each pass, on the machine of the measurement. Only their ratios
@@ -50,10 +50,10 @@ def was_compiled(outcome: Outcome) -> bool:
 
 def _does_other_work(lane: LaneSpec) -> bool:
     """Whether the number of kernels and passes says too little about the work: passes give the kernels other loops, or
-    write the module as text and read it, which takes 0.05 s for a kernel."""
-    rows = [TRANSFORMS_BY_NAME[name] for name in lane.passes]
+    write the module as text and read it, which takes 0.05 s for a kernel. A user's own pass may do anything."""
+    rows = [transform_named(name) for name in lane.passes]
     schedules = any(row.form is ModuleForm.KERNELS and row.rounding is Rounding.OTHER_ORDER for row in rows)
-    return schedules or any(row.round_trip for row in rows)
+    return schedules or any(row.round_trip or is_own(row.name) for row in rows)
 
 
 def _comparable(lane: LaneSpec, own: Facts, other: LaneSpec, facts: Facts) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import Enum, IntEnum, auto
@@ -31,8 +33,8 @@ class ModuleForm(Enum):
 class Transform:
     """A pass with its options.
 
-    source        a Python expression that takes `mod` and gives the new module; in scope: tvm, relax, target, random,
-                  and the helper
+    source        a Python expression that takes `mod` and gives the new module; in scope: tvm, tvm_ffi, relax, target,
+                  random, and the helper
     helper        the definition of a Python function that `source` calls
     form          the form of module that it works on; on another form it does nothing or is not allowed
     after         transforms that must run before it, in this order
@@ -55,7 +57,7 @@ class Transform:
     @property
     def pass_name(self) -> str:
         """The pass without its options: ConvertLayout for `ConvertLayout-NHWC` and `ConvertLayout-packed`."""
-        return self.name.partition("-")[0]
+        return self.name if is_own(self.name) else self.name.partition("-")[0]
 
 
 def _relax(name: str, arguments: str = "", row_name: str = "", **more: object) -> Transform:
@@ -209,6 +211,82 @@ RELAY_TRANSFORMS: tuple[Transform, ...] = (
 
 TRANSFORMS_BY_NAME = {row.name: row for row in (*TRANSFORMS, *RELAY_TRANSFORMS)}
 
+
+# --- passes of the user
+
+OWN = "own:"
+"""What the name of a user's own pass begins with in a lane."""
+
+KERNELS, IDEMPOTENT = "kernels", "idempotent"
+ROUNDINGS = {"other-order": Rounding.OTHER_ORDER, "fast-math": Rounding.FAST_MATH, "half": Rounding.HALF}
+
+OWN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,59}")
+_OWN_PASS = re.compile(
+    rf"{OWN}(?P<name>{OWN_NAME.pattern})"
+    rf"(?P<kernels>:{KERNELS})?(?P<twice>:{IDEMPOTENT})?(:(?P<rounding>{'|'.join(ROUNDINGS)}))?"
+)
+
+REGISTERED = "difftvm.own_pass."
+"""The prefix of the names under which TVM's global functions have the passes of a preloaded file."""
+
+_OWN = f"""
+def own_pass(name):
+    run = tvm.get_global_func("{REGISTERED}" + name)
+    return tvm.transform.module_pass(lambda mod, context: run(mod), opt_level=0, name="{OWN}" + name)
+"""
+"""A pass of TVM, so that instruments see it: TVM's checker of well-formedness, and the bisection of passes."""
+
+_OWN_TWICE = f"""{_OWN}
+
+def own_pass_twice(name, mod):
+    once = own_pass(name)(mod)
+    both = [each.without_attr("external_mods") for each in (once, own_pass(name)(once.clone()))]  # compiled code
+    if not tvm_ffi.structural_equal(*both):
+        raise AssertionError("own:" + name + " is not idempotent: a second run changes the module again")
+    return once
+"""
+
+
+def is_own(name: str) -> bool:
+    """Whether this is the name of a user's own pass in a lane."""
+    return name.startswith(OWN)
+
+
+@functools.lru_cache(256)
+def own_transform(name: str) -> Transform | None:
+    """Return the row of a user's own pass; None where the name has not the form of one.
+
+    `own:NAME`, then in this order what its author claims: `:kernels`: it works on calls of kernels, after LegalizeOps;
+    `:idempotent`: a second run changes nothing, which is checked; `:other-order`, `:fast-math` or `:half`: how it may
+    change the rounding. The name is all that a lane has of the pass. What it stands for is known only in a process that
+    executed a file of the user which registers it (`--preload`).
+    """
+    found = _OWN_PASS.fullmatch(name)
+    if found is None:
+        return None
+    function, twice, kernels = found["name"], found["twice"] is not None, found["kernels"] is not None
+    return Transform(
+        name,
+        f'own_pass_twice("{function}", mod)' if twice else f'own_pass("{function}")(mod)',
+        helper=_OWN_TWICE if twice else _OWN,
+        form=ModuleForm.KERNELS if kernels else ModuleForm.ANYTHING,
+        after=(LEGALIZE,) if kernels else (),
+        rounding=ROUNDINGS[found["rounding"]] if found["rounding"] else Rounding.SAME,
+    )
+
+
+def registered_name(transform: str) -> str:
+    """Return the global function of TVM that a user's own pass stands for: `difftvm.own_pass.NAME`."""
+    return REGISTERED + transform.removeprefix(OWN).partition(":")[0]
+
+
+def transform_named(name: str) -> Transform:
+    """Return the row of a pass that a lane names. Raise `KeyError` where there is none."""
+    if row := TRANSFORMS_BY_NAME.get(name) or own_transform(name):
+        return row
+    raise KeyError(name)
+
+
 ROUND_TRIPS = frozenset(row.name for row in TRANSFORMS if row.round_trip)
 """The names of the passes that write the module and read it back."""
 
@@ -224,7 +302,7 @@ def not_disabled_alone(disabled: Collection[str]) -> tuple[str, ...]:
 
 def rounding_of(passes: Iterable[str]) -> Rounding:
     """Return the largest change of rounding among the passes."""
-    return max((TRANSFORMS_BY_NAME[name].rounding for name in passes), default=Rounding.SAME)
+    return max((transform_named(name).rounding for name in passes), default=Rounding.SAME)
 
 
 def rounding_in(lane: LaneSpec) -> Rounding:

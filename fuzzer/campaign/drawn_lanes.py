@@ -13,7 +13,7 @@ from dataclasses import replace
 from generators.choice import ChoiceSource
 from generators.graph import Case
 from oracles.lane import Engine, Execution, Importer, LaneSpec, Params, Pipeline
-from oracles.transforms import TRANSFORMS, TRANSFORMS_BY_NAME, ModuleForm, Transform
+from oracles.transforms import TRANSFORMS, ModuleForm, Transform, transform_named
 
 DISABLED: tuple[tuple[str, ...], ...] = (
     ("StaticPlanBlockMemory",),
@@ -53,7 +53,7 @@ def drawn(
     """Draw a lane for a case. The importer is one of `importers`, mostly the first. The lane without its passes and
     options is one of the lanes that have a name. It has the pass `wanted`, where that is given."""
     passes = _sequence(source, case, wanted)
-    lowered = any(TRANSFORMS_BY_NAME[name].form is ModuleForm.LOWERED for name in passes)
+    lowered = any(transform_named(name).form is ModuleForm.LOWERED for name in passes)
     importer = source.choice(importers) if source.rarely(25) else importers[0]
     lane = LaneSpec(
         f"relax-{importer}-drawn",

@@ -24,7 +24,7 @@ from oracles.lane import Importer, LaneSpec, is_relax
 from oracles.outcome import Stage
 from oracles.siblings import additions
 from oracles.targets import family_of
-from oracles.transforms import TRANSFORMS_BY_NAME
+from oracles.transforms import TRANSFORMS_BY_NAME, transform_named
 
 TIER_2_SHARE = 0.5
 """CPU seconds that tier 2 may take for each CPU second of tier 1."""
@@ -215,7 +215,7 @@ def shows_in_tier_1(finding: Finding) -> bool:
 def _awake(lane: LaneSpec, case: Case) -> tuple[str, ...]:
     """The names under which the lane is recorded, without passes that have nothing to do in the case."""
     ops = set(case.graph.ops)
-    rows = [TRANSFORMS_BY_NAME[name] for name in lane.passes]
+    rows = [transform_named(name) for name in lane.passes]
     asleep = {f"pass {row.pass_name}" for row in rows if row.relevant_ops and not ops & set(row.relevant_ops)}
     return tuple(kind for kind in kinds_of(lane) if kind not in asleep)
 

@@ -10,7 +10,7 @@ from fuzzer.lanes import EVERY_LANE
 from fuzzer.signature import Signature
 from fuzzer.toolchains.toolchain import HOST_NAME
 from oracles.lane import LaneSpec
-from oracles.transforms import TRANSFORMS_BY_NAME
+from oracles.transforms import transform_named
 
 USUAL_SECONDS = 0.12
 """CPU seconds of a lane that nothing is known about: compilation, loading and two runs (`benchmarks/costs.py`)."""
@@ -31,7 +31,7 @@ def kinds_of(lane: LaneSpec) -> tuple[str, ...]:
     same lane in several toolchains has one record."""
     if replace(lane, toolchain=HOST_NAME) in EVERY_LANE:
         return (lane.name,)
-    passes = dict.fromkeys(TRANSFORMS_BY_NAME[name].pass_name for name in lane.passes)
+    passes = dict.fromkeys(transform_named(name).pass_name for name in lane.passes)
     return tuple(f"pass {name}" for name in passes) or ("drawn",)
 
 

@@ -9,10 +9,11 @@ from functools import partial
 from fuzzer.campaign.loop import Campaign
 from fuzzer.campaign.signals import Pause, on_first_signal
 from fuzzer.isolate.fleet import Backend, BackendKey, Fleet
-from fuzzer.isolate.selftest import self_test
+from fuzzer.isolate.selftest import self_test, why_skipped
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.system.terminal import say
 from fuzzer.toolchains.toolchain import HOST_NAME
+from oracles.lane import LaneSpec
 
 
 def to_stop() -> threading.Event:
@@ -27,11 +28,15 @@ def to_stop() -> threading.Event:
     return stop_requested
 
 
-def warm_up(executor: Fleet, others: Sequence[str], stop_requested: threading.Event) -> None:
-    """Start the compilers and run the self-test. No further step begins after `stop_requested` is set."""
+def warm_up(
+    executor: Fleet, others: Sequence[str], stop_requested: threading.Event, own: Sequence[LaneSpec] = ()
+) -> None:
+    """Start the compilers and run the self-test. `own` are the lanes of the user's own passes, which must be
+    registered. No further step begins after `stop_requested` is set."""
     steps: list[Callable[[], object]] = [
         lambda: executor.backend(BackendKey(HOST_NAME)),
         lambda: require_recognised_failures(executor),
+        lambda: require_registered(executor, own),
         *(
             partial(executor.backend, BackendKey(name)) for name in others
         ),  # starts a zygote, which sends its version of TVM
@@ -53,6 +58,12 @@ def require_recognised_failures(executor: Backend) -> None:
             f"{c.misbehaviour}: {c.found or 'no finding'} instead of {c.expected or 'nothing'}" for c in failed
         )
         raise EnvironmentMissing(f"the self-test failed ({listed}); `fuzz doctor` shows more")
+
+
+def require_registered(executor: Backend, lanes: Sequence[LaneSpec]) -> None:
+    """Raise `EnvironmentMissing` where a lane's own pass is not registered, because no test would run it."""
+    if lanes and (reason := why_skipped(executor, lanes)):
+        raise EnvironmentMissing(reason)
 
 
 def obey_signals(task: Campaign, stop_requested: threading.Event, *also: Callable[[], None]) -> None:

@@ -14,6 +14,14 @@ ToolchainNames = Annotated[
 PreloadFile = Annotated[
     Path | None, typer.Option("--preload", metavar="FILE.py", help="A file to execute in each process that runs TVM.")
 ]
+OwnPassNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--own-pass",
+        metavar="NAME",
+        help="Fuzz a pass that the preloaded file registers (docs/passes.md); may be given several times.",
+    ),
+]
 ReleaseNames = Annotated[
     str, typer.Option("--releases", metavar="NAMES", help="Also run each new finding in these toolchains.")
 ]

@@ -17,6 +17,7 @@ from fuzzer.campaign.disk_space import GB, RESERVE
 from fuzzer.campaign.known_options import require_known_options
 from fuzzer.campaign.layout import ERRORS
 from fuzzer.campaign.loop import Campaign
+from fuzzer.campaign.own_lanes import PLAIN, own_lanes
 from fuzzer.campaign.settings import DRAWN, SCOPES, Disk, LaneMix, RunLimits, Settings, TriageLimits
 from fuzzer.campaign.start import obey_signals, to_stop, warm_up
 from fuzzer.campaign.store import Store
@@ -25,7 +26,15 @@ from fuzzer.cluster.campaign import run_campaign
 from fuzzer.cluster.driver import ClusterOptions, Driver
 from fuzzer.commands.aim import listed_configurations, model_around, require_no_other_aim
 from fuzzer.commands.file import BaseUrl, LedgerFile, Repository, TokenFile
-from fuzzer.commands.options import DRAIN_SECONDS, JsonFlag, LanesGlob, PreloadFile, ReleaseNames, ToolchainNames
+from fuzzer.commands.options import (
+    DRAIN_SECONDS,
+    JsonFlag,
+    LanesGlob,
+    OwnPassNames,
+    PreloadFile,
+    ReleaseNames,
+    ToolchainNames,
+)
 from fuzzer.commands.selection import lanes_named, ops_named
 from fuzzer.filing.auto import auto_filing
 from fuzzer.filing.gates import may_be_filed
@@ -40,7 +49,7 @@ from fuzzer.system.processes import keep_memory_tight
 from fuzzer.system.terminal import echo, next_line, print_json, say
 from fuzzer.toolchains.lanes import in_toolchains, named
 from fuzzer.toolchains.registry import finder
-from fuzzer.toolchains.toolchain import HOST, HOST_NAME
+from fuzzer.toolchains.toolchain import HOST, HOST_NAME, Toolchain
 from fuzzer.watching.formatting import (
     could_not_be_done,
     evaluated_wrongly,
@@ -54,6 +63,7 @@ from fuzzer.watching.ranking import Family, listed_in, worth_a_look
 from fuzzer.watching.watch import watched
 from generators.graph import Invalid
 from oracles.finding import Component
+from oracles.lane import LaneSpec
 
 
 def run(
@@ -83,6 +93,7 @@ def run(
     ] = True,
     campaign: Annotated[Path, typer.Option(metavar="DIR", help="The campaign's directory.")] = Path("."),
     preload: PreloadFile = None,
+    own_pass: OwnPassNames = None,
     triage_share: Annotated[
         float,
         typer.Option(
@@ -137,9 +148,13 @@ def run(
     require_no_other_aim(around, ops, cluster)
     listed = listed_configurations(configurations, lanes, toolchain, HOST_NAME, cluster)
     where, others = named(toolchain), named(releases) if releases else ()
-    the_mix = lanes == "*" and listed is None
-    named_lanes = () if listed else lanes_named(lanes)
-    every_test = in_toolchains((*SCREENING, *RELAY_ROUTES) if the_mix else named_lanes, where)
+    own = with_own_passes(own_pass or (), where, preload)
+    if listed and own:
+        raise Invalid("--own-pass does not go with --configurations")
+    the_mix = lanes == "*" and listed is None and not own
+    plain = (PLAIN,) if own and lanes == "*" else lanes_named(lanes)
+    chosen = (*SCREENING, *RELAY_ROUTES) if the_mix else () if listed else plain
+    every_test = (*in_toolchains(chosen, where), *own)
     in_turn, now_and_then = (*available(SAMPLED_LANES), *RELAY_SAMPLED), (*OFTEN, *RELAY_OFTEN)
     sampled, often = (in_toolchains(some if the_mix else (), where) for some in (in_turn, now_and_then))
     drawn = DRAWN if the_mix and HOST in where else 0
@@ -162,7 +177,7 @@ def run(
             "drain": drain,
         }
         words = [f"--{name}={value}" for name, value in {**same, "disk-limit": disk_limit}.items() if value is not None]
-        words.append("--guided" if guided else "--random")
+        words += [*(f"--own-pass={name}" for name in own_pass or ()), "--guided" if guided else "--random"]
         there = (node_dir or campaign / "nodes").resolve()
         reserve = round(disk_reserve * GB)
         options = ClusterOptions(cluster, there, seconds, tests, until_new, nodes, tuple(words), reserve=reserve)
@@ -200,21 +215,30 @@ def run(
         say("warming up the compilers ...")
         keep_memory_tight()
         with Fleet(store.scratch, find_all, tell=say) as executor:
-            warm_up(executor, [other.name for other in others], stop_requested)
+            warm_up(executor, [other.name for other in others], stop_requested, own)
             if listed and not stop_requested.is_set():
                 require_known_options(executor.run, listed.options)
             task = Campaign(settings, store, executor)
             with watched(task, metrics), filer(task.triage.new, store.crashes, executor, say) as filed:
                 obey_signals(task, stop_requested, filed.drop)
                 task.run()
-        summarise(task, store, executor.quarantined, preload)
+        summarise(task, store, executor.quarantined, preload, own_pass or ())
+
+
+def with_own_passes(names: Sequence[str], where: Sequence[Toolchain], preload: Path | None) -> tuple[LaneSpec, ...]:
+    """The lanes of the user's own passes. Raise `Invalid` where no file can register them."""
+    if names and preload is None:
+        raise Invalid(f"--own-pass {names[0]} needs --preload FILE.py, the file that registers the pass")
+    return in_toolchains([lane for name in names for lane in own_lanes(name)], where)
 
 
 def _bytes(gigabytes: float | None) -> int | None:
     return None if gigabytes is None else round(gigabytes * GB)
 
 
-def summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str], preload: Path | None) -> None:
+def summarise(
+    task: Campaign, store: Store, quarantined: Mapping[Device, str], preload: Path | None, own: Sequence[str] = ()
+) -> None:
     """Print the campaign's counters as JSON; or, for people, what this run did and a line about the campaign."""
     findings, queue = sorted(store.findings.values(), key=lambda doc: doc.slug), task.triage.queue
     if task.settings.json:
@@ -250,18 +274,19 @@ def summarise(task: Campaign, store: Store, quarantined: Mapping[Device, str], p
             echo(line)
     for device, reason in quarantined.items():
         echo(f"{device} was given up: {reason}")
-    echo(next_line(*_what_next(order, store, preload)))
+    echo(next_line(*_what_next(order, store, preload, own)))
 
 
-def _what_next(new: Sequence[Family], store: Store, preload: Path | None) -> tuple[object, ...]:
+def _what_next(new: Sequence[Family], store: Store, preload: Path | None, own: Sequence[str]) -> tuple[object, ...]:
     """The command to suggest: replay the first new finding that may be filed; else list the findings; else continue."""
     where = () if os.path.relpath(store.folder) == "." else ("--campaign", os.path.relpath(store.folder))
     loads = ("--preload", preload) if preload else ()
+    passes = [word for name in own for word in ("--own-pass", name)]
     for family in new:
         for each in family.members:
             if may_be_filed(each.doc):
                 return "--replay", os.path.relpath(store.crashes / each.doc.slug), *loads
-    return ("triage", *where) if store.findings else ("run", *where, "--seconds", "600", *loads)
+    return ("triage", *where) if store.findings else ("run", *where, "--seconds", "600", *loads, *passes)
 
 
 def run_on_cluster(options: ClusterOptions, campaign: Path, seed: int | None, json: bool) -> None:

@@ -19,6 +19,7 @@ from generators.graph import Case
 from oracles.finding import Finding, Kind
 from oracles.lane import LaneSpec
 from oracles.outcome import Broken, Built, Outcome, Skipped, Unsupported
+from oracles.transforms import is_own
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,8 @@ def _judged(doc: FindingDoc, lane: LaneSpec, outcome: Outcome, finding: Finding 
     match outcome:
         case Built() | Skipped() if lacking(lane, doc.identity.stage):
             return LaneReplay(lane, Exit.ENVIRONMENT, f"{lane.name}: {in_words(availability(lane))}", False)
+        case Skipped(reason=reason) if any(map(is_own, lane.passes)):
+            return LaneReplay(lane, Exit.ENVIRONMENT, f"{lane.name}: {reason}", False)
         case Skipped(reason=reason, environment=True):
             return LaneReplay(lane, Exit.ENVIRONMENT, f"{lane.name}: {reason}", False)
         case Broken(error=error):

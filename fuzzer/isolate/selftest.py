@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import msgspec
 import numpy as np
@@ -14,6 +15,7 @@ from generators.graph import Case, DType, Graph, Input, Node, TensorType, Value
 from oracles.finding import Kind
 from oracles.judge import judge_all
 from oracles.lane import Engine, LaneSpec
+from oracles.outcome import Skipped
 
 EXPECTED: dict[str, Kind | None] = {
     "honest": None,
@@ -54,6 +56,12 @@ def self_test(executor: Backend) -> list[Check]:
         found = [finding.kind for finding in judge_all(sine_case(), result.outcomes) if finding.lane == lane]
         checks.append(Check(misbehaviour, kind, found[0] if found else None, time.monotonic() - began))
     return checks
+
+
+def why_skipped(executor: Backend, lanes: Sequence[LaneSpec]) -> str:
+    """Why one of the lanes skips a model that every lane can take; "" where all run it, or fail in it."""
+    outcomes = executor.run(sine_case(), lanes).outcomes
+    return next((f"{lane}: {out.reason}" for lane, out in outcomes.items() if isinstance(out, Skipped)), "")
 
 
 def sine_case() -> Case:

@@ -10,7 +10,7 @@ from fuzzer.lanes.base.memory import peak_noted
 from fuzzer.lanes.base.prepared_case import PreparedCase, Step
 from fuzzer.lanes.evaluated import evaluation, interpreter
 from fuzzer.lanes.mutants import mutants
-from fuzzer.lanes.relax import dynamo, gradient, sanitized
+from fuzzer.lanes.relax import dynamo, gradient, own_passes, sanitized
 from fuzzer.lanes.relax.behaviour import BehaviourRecorder
 from fuzzer.lanes.relax.build import built, device_of, generator_lacks
 from fuzzer.lanes.relax.check import Checker
@@ -32,6 +32,8 @@ class RelaxLane:
             return here.why
         if reason := generator_lacks(TARGETS_BY_NAME[spec.target]):
             return reason
+        if missing := own_passes.missing(spec.passes):
+            return missing
         if spec.symbolic and (reason := open_sizes.why_not(case)):
             return reason
         if spec.params is not Params.BOUND and not case.owned:

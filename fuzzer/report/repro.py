@@ -33,7 +33,7 @@ from fuzzer.report.python_source import docstring, formatted
 from fuzzer.report.repro_imports import imports
 from fuzzer.report.repro_inputs import inputs_that_show_it
 from oracles.lane import is_relay, returns_gradients
-from oracles.transforms import TRANSFORMS_BY_NAME
+from oracles.transforms import transform_named
 
 EXITS = "Exits 1 while the bug is there, 0 when it is gone, 125 when it cannot tell."
 
@@ -91,7 +91,7 @@ def body_of(record: FindingRecord, verdict: repro_verdict.VerdictPart) -> str:
         torch=repro_model.parts(shown, finding.lane),
         gradient=repro_gradient.parts(case) if differentiated else None,
         helpers=dict.fromkeys(
-            TRANSFORMS_BY_NAME[name].helper for name in finding.lane.passes if TRANSFORMS_BY_NAME[name].helper
+            transform_named(name).helper for name in finding.lane.passes if transform_named(name).helper
         ),
         target=repro_target.parts(finding),
         checks=repro_lane.checks(finding),

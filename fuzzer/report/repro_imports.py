@@ -8,7 +8,7 @@ import sys
 from collections import defaultdict
 
 _MODULES = {
-    **{name: f"import {name}" for name in ("ml_dtypes", "onnx", "onnxruntime", "torch", "tvm")},
+    **{name: f"import {name}" for name in ("ml_dtypes", "onnx", "onnxruntime", "torch", "tvm", "tvm_ffi")},
     **{
         name: f"import {name}"
         for name in (

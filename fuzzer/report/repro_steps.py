@@ -5,7 +5,7 @@ from __future__ import annotations
 from fuzzer.report.python_source import literal_of
 from oracles.lane import CONSUMING, DEFAULT_OPT_LEVEL, Execution, LaneSpec, Params, Pipeline
 from oracles.targets import TARGETS_BY_NAME
-from oracles.transforms import ROUND_TRIPS, TRANSFORMS_BY_NAME
+from oracles.transforms import ROUND_TRIPS, transform_named
 
 _BEFORE_PASSES = {
     Params.REBOUND: [
@@ -44,7 +44,7 @@ def relay_steps(lane: LaneSpec) -> list[str]:
     disabled = f", disabled_pass={literal_of(list(lane.disabled))}" if lane.disabled else ""
     asserts = "" if lane.asserts else ', config={"tir.disable_assert": True}'
     build = "relay.vm.compile" if lane.executor is Execution.VM else "relay.build"
-    lines = [f"mod = {TRANSFORMS_BY_NAME[name].source}" for name in lane.passes]
+    lines = [f"mod = {transform_named(name).source}" for name in lane.passes]
     return within(
         f"tvm.transform.PassContext(opt_level={lane.opt_level}{disabled}{asserts})",
         [*lines, f'lib = {build}(mod, target="{lane.target}", params=params)'],
@@ -58,7 +58,7 @@ def within(context: str, lines: list[str]) -> list[str]:
 def transforms(lane: LaneSpec, check_after: str) -> list[str]:
     lines = list(_BEFORE_PASSES.get(lane.params, []))
     for name in lane.passes:
-        lines.append(f"mod = {TRANSFORMS_BY_NAME[name].source}")
+        lines.append(f"mod = {transform_named(name).source}")
         if name == check_after and name in ROUND_TRIPS:
             lines.append("check(mod)")
     return lines

@@ -23,7 +23,7 @@ from oracles.memory_access import MemoryAccess
 from oracles.outcome import Cause, Died, IllFormed, Mutant, Raised, Stage, TimedOut
 from oracles.siblings import additions
 from oracles.targets import TARGETS_BY_NAME
-from oracles.transforms import TRANSFORMS_BY_NAME
+from oracles.transforms import transform_named
 
 TITLE = 140
 """The largest number of characters of a title, with its area."""
@@ -143,7 +143,7 @@ def called(graph: Graph, node: Node) -> str:
 
 def pass_name(transform: str) -> str:
     """The name of a pass in TVM."""
-    found = re.match(r"[a-z_.]*\.(\w+)\(", TRANSFORMS_BY_NAME[transform].source)
+    found = re.match(r"[a-z_.]*\.(\w+)\(", transform_named(transform).source)
     return found[1] if found else transform
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from fuzzer.toolchains import reached
 from generators.graph import Invalid
 
-_MODULE = "__preload__"
+MODULE = "__preload__"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +64,9 @@ def execute(preload: Preload) -> dict[str, str]:
     threads: a forked child would not have them.
     """
     data = _bytes(preload)
-    module = types.ModuleType(_MODULE)
+    module = types.ModuleType(MODULE)
     module.__file__ = preload.path
-    sys.modules[_MODULE] = module
+    sys.modules[MODULE] = module
     linecache.checkcache(preload.path)
     before = _threads()
     try:

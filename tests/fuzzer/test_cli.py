@@ -185,6 +185,21 @@ def test_a_bad_glob_starts_no_campaign(fuzz: Fuzz, tmp_path: Path, option: str) 
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("p", "--own-pass p needs --preload FILE.py, the file that registers the pass"),
+        ("p:twice", "own pass 'p:twice': it is not NAME[:kernels][:idempotent][:other-order|fast-math|half], NAME of"),
+        ("__import__('os')", "own pass"),
+    ],
+)
+def test_a_bad_own_pass_starts_no_campaign(fuzz: Fuzz, tmp_path: Path, name: str, says: str) -> None:
+    (tmp_path / "pass.py").touch()
+    loads = () if name == "p" else ("--preload", "pass.py")
+    refused(fuzz("run", "--own-pass", name, *loads, "--campaign", "new"), says)
+    assert not (tmp_path / "new").exists()
+
+
 PRELOADS = ("run --campaign new", "--replay {saved}", "sweep --out new", "doctor")
 
 

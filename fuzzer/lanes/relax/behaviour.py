@@ -10,11 +10,14 @@ from collections.abc import Iterable
 from typing import Any
 
 import tvm
+import tvm_ffi
 from tvm import relax
 
 from fuzzer.lanes.base.prepared_case import Step
+from fuzzer.lanes.relax.comparable import comparable
 from fuzzer.lanes.relax.tir_blocks import block_patterns
 from fuzzer.toolchains import reached
+from oracles.transforms import is_own
 
 MOST = 400
 """The largest number of names of a lane. A program of a few operators has some dozens."""
@@ -33,6 +36,7 @@ class BehaviourRecorder:
         self._step = step
         self._names: dict[str, None] = {}
         self._last: Any = None
+        self._given: Any = None
 
     def imported(self, module: Any) -> None:
         self._last = module
@@ -46,7 +50,16 @@ class BehaviourRecorder:
         """Return the instruments for a PassContext."""
         return [_Instrument(self)]
 
+    def before(self, name: str, module: Any) -> None:
+        """Keep the module that a user's own pass gets. Passes that this pass runs are recorded in between."""
+        if is_own(name):
+            self._given = comparable(module)
+
     def after(self, name: str, module: Any) -> None:
+        if is_own(name):
+            if not tvm_ffi.structural_equal(comparable(module), self._given):  # many make a new module in any case
+                self._record((f"pass {name}",))
+            return
         if name.startswith(_BELOW_RELAX) or module.same_as(self._last):
             return
         before, self._last = self._last, module
@@ -95,6 +108,9 @@ def kernels_of(module: Any, before: Any) -> list[str]:
 class _Instrument:
     def __init__(self, recorder: BehaviourRecorder) -> None:
         self._recorder = recorder
+
+    def run_before_pass(self, module: Any, info: Any) -> None:
+        self._recorder.before(str(info.name), module)
 
     def run_after_pass(self, module: Any, info: Any) -> None:
         reached.note_pass(str(info.name))

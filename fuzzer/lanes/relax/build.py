@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 import tvm
+import tvm_ffi
 from tvm import relax
 
 from fuzzer.lanes.base.availability import compiler_of, linker
@@ -27,7 +28,7 @@ from fuzzer.lanes.relax.work import ConstantCounter, WorkCounter
 from oracles.lane import LaneSpec, Pipeline
 from oracles.outcome import Stage
 from oracles.targets import TARGETS_BY_NAME, Runs, Target
-from oracles.transforms import ROUND_TRIPS, TRANSFORMS_BY_NAME
+from oracles.transforms import ROUND_TRIPS, transform_named
 
 
 def built(
@@ -123,7 +124,7 @@ def context(spec: LaneSpec, *watching: Checker | Tracer | BehaviourRecorder | Wo
 def transformed(module: Any, spec: LaneSpec, step: Step, checker: Checker | None, target: Any) -> Any:
     """Run the passes that the lane names."""
     for name in spec.passes:
-        step(Stage.COMPILE if TRANSFORMS_BY_NAME[name].lowers else Stage.TRANSFORM)
+        step(Stage.COMPILE if transform_named(name).lowers else Stage.TRANSFORM)
         module = apply(name, module, target)
         if checker and name in ROUND_TRIPS:  # the instrument checks after all other passes
             checker.look(module, name)
@@ -133,8 +134,8 @@ def transformed(module: Any, spec: LaneSpec, step: Step, checker: Checker | None
 def apply(name: str, module: Any, target: Any) -> Any:
     """Run a row of the table of transforms. Reports show the same source. The name of the pass is in tracebacks."""
     row, scope = (
-        TRANSFORMS_BY_NAME[name],
-        {"tvm": tvm, "relax": relax, "target": target, "mod": module, "random": random},
+        transform_named(name),
+        {"tvm": tvm, "tvm_ffi": tvm_ffi, "relax": relax, "target": target, "mod": module, "random": random},
     )
     with without_tensor_intrinsics():
         exec(row.helper, scope)

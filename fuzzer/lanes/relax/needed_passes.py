@@ -7,6 +7,8 @@ kinds. Names have no namespace, because releases change it (`tirx.FlattenBuffer`
 
 from __future__ import annotations
 
+from oracles.transforms import is_own
+
 CONTAINERS = frozenset({"sequential", "_pipeline", "f_zero_pipeline"})
 """Passes that only run other passes."""
 
@@ -62,8 +64,8 @@ REQUIRED = frozenset(name for names in _REASONS.values() for name in names)
 
 
 def without_namespace(name: str) -> str:
-    """Return the name of a pass without its namespace."""
-    return name.rpartition(".")[2]
+    """Return the name of a pass without its namespace. The name of a user's own pass has none."""
+    return name if is_own(name) else name.rpartition(".")[2]
 
 
 def is_optional(name: str) -> bool:

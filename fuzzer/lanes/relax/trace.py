@@ -21,6 +21,7 @@ from tvm import relax
 
 from fuzzer.lanes.base.prepared_case import Step
 from fuzzer.lanes.relax import releases
+from fuzzer.lanes.relax.comparable import comparable
 from fuzzer.lanes.relax.executed_lines import DISPATCHERS, ExecutedLines
 from fuzzer.lanes.relax.needed_passes import CONTAINERS, LEGALIZING, is_optional, without_namespace
 from oracles.lane import LaneSpec
@@ -77,7 +78,7 @@ class Tracer:
         place = len(self._trace.passes) - 1 if counted else None
         self._stack.append((name, place))
         if place is not None:
-            self._hash = tvm_ffi.structural_hash(module)
+            self._hash = tvm_ffi.structural_hash(comparable(module))
             self._functions = dict(module.functions) if place == self._tracing.show else {}
             if self._functions:  # record the whole text now, because the pass may end the process
                 self._note(before=text_of(self._functions))
@@ -95,7 +96,7 @@ class Tracer:
             self._lines.stop()
             self._note(left=left_in(module), lines=self._lines.lines)
         passes = list(self._trace.passes)
-        passes[place] = replace(passes[place], changed=tvm_ffi.structural_hash(module) != self._hash)
+        passes[place] = replace(passes[place], changed=tvm_ffi.structural_hash(comparable(module)) != self._hash)
         if self._functions:
             before, after = _different(self._functions, dict(module.functions))
             self._note(before=text_of(before), after=text_of(after))

@@ -23,7 +23,7 @@ from generators.graph import Array
 from oracles.lane import Execution, LaneSpec
 from oracles.outcome import Stage
 from oracles.targets import TARGETS_BY_NAME
-from oracles.transforms import TRANSFORMS_BY_NAME
+from oracles.transforms import transform_named
 
 os.environ["TOPHUB_LOCATION"] = "NONE"
 """Otherwise each build downloads tuned schedules."""
@@ -40,7 +40,7 @@ def built(model: Imported, spec: LaneSpec, step: Step) -> Function:
             step(Stage.TRANSFORM)
             module = model.module
             for name in spec.passes:
-                module = eval(TRANSFORMS_BY_NAME[name].source, {"tvm": tvm, "relay": relay, "mod": module})
+                module = eval(transform_named(name).source, {"tvm": tvm, "relay": relay, "mod": module})
             step(Stage.COMPILE)
             match spec.executor:
                 case Execution.GRAPH:

@@ -1,0 +1,170 @@
+"""Fuzz a user's own pass, from Python: docs/passes.md.
+
+Preloaded files import this module, so what a check needs is imported when it is called.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fuzzer.api.finding_error import FindingError
+
+Rewrite = Callable[[Any], Any]
+"""IRModule -> IRModule."""
+
+
+class PassNotReached(AssertionError):
+    """No test changed a module with the pass, so that nothing was checked."""
+
+
+@dataclass(frozen=True, slots=True)
+class PassReport:
+    """What a check did that found nothing.
+
+    tests    how many models ran that PyTorch accepts
+    ran      in how many of them the pass ran and the compiled program gave a result
+    changed  in how many of them the pass changed the module
+    lanes    the names of the lanes with the pass
+    seed     with this seed, a check of as many tests draws the same models
+    flaky    how many failures were found that did not show again in three runs
+    folder   the folder of the campaign
+    """
+
+    tests: int
+    ran: int
+    changed: int
+    lanes: tuple[str, ...]
+    seed: int
+    flaky: int
+    folder: Path
+
+
+def register_pass(name: str, rewrite: Rewrite | str) -> None:
+    """Let lanes run a pass as `own:NAME` in this process. A file for `--preload` calls it.
+
+    name     letters, digits, `_`, `.` and `-`, at most 60
+    rewrite  a function IRModule -> IRModule, or a pass of TVM. As text: the name of a pass that is registered in TVM
+             and needs no arguments, such as `FoldConstant` for `relax.transform.FoldConstant()`, or the name of a
+             global function that makes a pass
+
+    What the pass claims, such as `idempotent`, is not registered: it stands behind the name where a lane is chosen
+    (`--own-pass NAME:idempotent`), because the process that judges results does not execute the file.
+
+    Raise `ValueError` where the name has another form, or where TVM has no such pass.
+    """
+    from fuzzer.api.register_pass import register  # loads TVM
+
+    register(name, rewrite)
+
+
+def check_pass(
+    pass_: Rewrite | str,
+    *,
+    on: str = "relax",
+    seconds: float = 60.0,
+    tests: int | None = None,
+    seed: int | None = None,
+    ops: str = "*",
+    idempotent: bool = False,
+    rounding: str | None = None,
+    workers: int | None = None,
+    most_findings: int = 3,
+    folder: Path | str | None = None,
+) -> PassReport:
+    """Fuzz a pass: random models are imported, compiled and run with it and without it, each in a process of its own.
+
+    pass_          what `register_pass` takes. Other processes import it, or get it through dill
+    on             `relax`: the pass gets the module as it was imported; `kernels`: it gets the module after
+                   LegalizeOps, and in another lane after FuseOps
+    seconds        how long tests begin; failures that were found by then are still reduced, 10 to 30 s for each
+    tests          how many tests begin at most; None: no limit
+    seed           the seed of the models; None: a random one
+    ops            the PyTorch operators of the models, comma-separated globs
+    idempotent     whether a second run of the pass must not change the module
+    rounding       how results may differ: None: within the measured tolerance; `other-order`, `fast-math`, `half`: as
+                   for passes of TVM that reorder sums, shorten functions or compute in half precision
+    workers        tests that run at the same time; None: one for each core
+    most_findings  the check ends with so many findings
+    folder         each check makes a folder `folder/N` for its campaign, with the findings, and first runs the models
+                   of earlier findings again; None: a new folder among the temporary files
+
+    A failure counts where the lane with the pass fails and the lane without it is right: the pass raises, ends the
+    process or does not end; TVM's checker refuses the module after it; the program cannot be compiled; a result is
+    wrong; a second run changes the module although `idempotent`.
+
+    Raise `FindingError` for what was found, `PassNotReached` where the pass never changed a module, `ValueError` where
+    an argument is wrong or the pass cannot be given to another process, `EnvironmentMissing` where the compilers do not
+    start or the file with the pass raises, and `RuntimeError` where failures could not be investigated.
+    """
+    return _checked(pass_, on, seconds, tests, seed, ops, idempotent, rounding, workers, most_findings, folder)
+
+
+def check_backend(
+    partition: Rewrite | str,
+    *,
+    seconds: float = 60.0,
+    tests: int | None = None,
+    seed: int | None = None,
+    ops: str = "*",
+    rounding: str | None = "other-order",
+    workers: int | None = None,
+    most_findings: int = 3,
+    folder: Path | str | None = None,
+) -> PassReport:
+    """Fuzz a backend: random models are compiled with a partition and without it, and must give the same results.
+
+    partition  a function IRModule -> IRModule that gives parts of the module to the backend (FuseOpsByPattern,
+               MergeCompositeFunctions, ...) and may call its code generator (RunCodegen)
+    rounding   as for `check_pass`; a library may add in another order
+
+    The other arguments, the result and the exceptions are those of `check_pass`.
+    """
+    return _checked(partition, "relax", seconds, tests, seed, ops, False, rounding, workers, most_findings, folder)
+
+
+def _checked(
+    rewrite: Rewrite | str,
+    on: str,
+    seconds: float,
+    tests: int | None,
+    seed: int | None,
+    ops: str,
+    idempotent: bool,
+    rounding: str | None,
+    workers: int | None,
+    most: int,
+    folder: Path | str | None,
+) -> PassReport:
+    from fuzzer.api.pass_check import Wanted, check, claimed
+    from generators.graph import Invalid
+
+    wanted = Wanted(
+        rewrite,
+        claimed(rewrite, on, idempotent=idempotent, rounding=rounding),
+        seconds,
+        tests,
+        seed,
+        ops,
+        workers or max(1, os.cpu_count() or 1),
+        most,
+    )
+    try:
+        done = check(wanted, None if folder is None else Path(folder))
+    except Invalid as error:
+        raise ValueError(str(error)) from None
+    if done.findings:
+        raise FindingError(done.findings)
+    if done.waiting:
+        raise RuntimeError(f"{done.waiting} failures could not be investigated: fuzz status --campaign {done.folder}")
+    reach = done.reach
+    if not reach.changed:
+        raise PassNotReached(
+            f"no test reached the pass {wanted.name}: it changed the module in none of {reach.tests} tests, and ran to "
+            f"its end in {reach.ran}; name operators that it rewrites (ops=...), or give it more tests"
+        )
+    names = tuple(lane.name for lane in done.lanes)
+    return PassReport(reach.tests, reach.ran, reach.changed, names, done.seed, done.flaky, done.folder)
