@@ -82,10 +82,11 @@ def _run(name: str, seconds: float, work: Path) -> None:
 
     with atheris.instrument_imports(include=list(OWN_PACKAGES)):
         import decoder_targets
+        from decoders.base import CORPUS
     target = decoder_targets.TARGETS[name]
     corpus, faults = work / f"corpus-{name}", work / f"faults-{name}"
     corpus.mkdir(exist_ok=True)
-    kept = [path.read_bytes() for path in _files(decoder_targets.CORPUS / name)]
+    kept = [path.read_bytes() for path in _files(CORPUS / name)]
     for source in (*kept, *(data for _, data in target.seeds())):
         (corpus / hashlib.sha256(source).hexdigest()[:16]).write_bytes(source)
     known: set[str] = set()
@@ -132,7 +133,8 @@ def _run(name: str, seconds: float, work: Path) -> None:
 
 def minimise(found: Path) -> None:
     """Keep, of the inputs of earlier runs and of the corpus that stays, the smallest that reach all lines."""
-    from decoder_targets import CORPUS, TARGETS
+    from decoder_targets import TARGETS
+    from decoders.base import CORPUS
 
     resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
     share = MOST_OF_CORPUS // len(TARGETS)

@@ -8,7 +8,9 @@ from contextlib import closing
 from pathlib import Path
 
 import msgspec
-from decoder_targets import ROOT, exported, index_bytes, onnx_bytes
+from decoders.base import ROOT
+from decoders.indexes import index_bytes
+from decoders.models import exported, onnx_bytes
 
 from fuzzer.campaign import filing_progress
 from fuzzer.campaign.store import Store

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import watching
-from decoder_targets import ROOT
+from decoders.base import ROOT
 
 from hostile.commands import Verb, is_chosen
 from hostile.copies import fresh

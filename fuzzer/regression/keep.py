@@ -9,8 +9,7 @@ from pathlib import Path
 from fuzzer.findings.headline import headline
 from fuzzer.regression.candidates import COMPILER, OPERATORS, OTHERS, Candidate, findings_of, kind_of
 from fuzzer.regression.record import FORMAT, Coverage, Description, Entry, KnownFailure, short
-from fuzzer.regression.runs import RIGHT, UNSUPPORTED, Ends
-from fuzzer.signature import signature_of
+from fuzzer.regression.runs import RIGHT, UNSUPPORTED, Ends, failure_id
 from generators.graph import Case
 from oracles.finding import Finding
 from oracles.lane import LaneSpec
@@ -21,7 +20,7 @@ MACHINE = ("os", "processor")
 
 @dataclass(slots=True)
 class Record:
-    """Collects what a corpus will contain. `families` has, by the id of a coarse signature, the finding that stands for
+    """Collects what a corpus will contain. `families` has, by the id of a failure, the finding that stands for
     the family of a finding."""
 
     families: Mapping[str, str]
@@ -84,5 +83,5 @@ def _coverage(have: set[str], met: set[str]) -> Iterator[tuple[str, Coverage]]:
 
 
 def families_by_failure(campaigns: Sequence[Path]) -> dict[str, str]:
-    """By the id of the coarse signature of a failure, the finding that stands for its family."""
-    return {signature_of(doc.finding).id: family for family, members in findings_of(campaigns) for _, doc in members}
+    """By the id of a failure, the finding that stands for its family."""
+    return {failure_id(doc.finding): family for family, members in findings_of(campaigns) for _, doc in members}

@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 
 class KnownFailure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A failure that the corpus is expected to show, by its coarse signature.
+    """A failure that the corpus is expected to show.
 
     title   the failure, in one sentence
     family  the slug of the finding that stands for its family in the campaign; "" where no finding explains it
@@ -61,7 +61,7 @@ class Description(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The contents of `corpus.json`.
 
     cpu_seconds  what one run of all cases cost
-    failures     by the id of the coarse signature
+    failures     by the id of the failure (`fuzzer.regression.runs.failure_id`)
     """
 
     format: int

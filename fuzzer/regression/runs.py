@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fuzzer.campaign.features import features_of, of_case
 from fuzzer.campaign.tier_one import Verdict, on_plain_lanes, references, verdicts
@@ -19,11 +19,17 @@ from oracles.outcome import Built, Outcomes, Ran, Unsupported
 RIGHT, UNSUPPORTED = "right", "unsupported"
 
 
+def failure_id(finding: Finding) -> str:
+    """The id of a failure, which stays the same between releases of TVM: that of its coarse signature without the
+    functions that raised it."""
+    return replace(signature_of(finding), frame="").id
+
+
 @dataclass(frozen=True, slots=True)
 class Ends:
     """How the lanes of a case ended.
 
-    ends      by lane: `RIGHT`, `UNSUPPORTED`, or the id of the coarse signature of a failure. A lane that the machine
+    ends      by lane: `RIGHT`, `UNSUPPORTED`, or the `failure_id` of a failure. A lane that the machine
               could not run is not in it
     findings  by the id of a failure
     features  of the case, and of what the compiler did
@@ -49,7 +55,7 @@ def ends_of(run: RunLanes, case: Case, lanes: Sequence[LaneSpec]) -> Ends:
     ends = {lane: end for lane in lanes if (end := _end(lane, result.outcomes, by_lane))}
     return Ends(
         ends,
-        {signature_of(each).id: each for each in reversed(found)},
+        {failure_id(each): each for each in reversed(found)},
         frozenset((*features_of(result.outcomes, found), *of_case(case))),
         result.cpu_seconds,
     )
@@ -60,7 +66,7 @@ def _end(lane: LaneSpec, outcomes: Outcomes, findings: Mapping[LaneSpec, Finding
     if is_tier_1(lane) and (lane not in outcomes or plain_of(lane) in findings):
         lane = plain_of(lane)
     if lane in findings:
-        return signature_of(findings[lane]).id
+        return failure_id(findings[lane])
     match outcomes.get(lane):
         case Ran() | Built():
             return RIGHT

@@ -7,7 +7,8 @@ from random import Random
 
 import fuzz_decoders
 import pytest
-from decoder_targets import CORPUS, TARGETS, Document, Target
+from decoder_targets import TARGETS
+from decoders.base import CORPUS, Document, Target
 from mutations import Form, mutated
 
 from generators.graph import Invalid
@@ -51,7 +52,7 @@ def test_a_legal_end_is_no_fault() -> None:
 
 
 def test_a_slow_decoder_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("decoder_targets.MOST_SECONDS", -1.0)
+    monkeypatch.setattr("decoders.base.MOST_SECONDS", -1.0)
     fault = Target("t", {"a": Document(Form.BYTES, len)}).fault(b"\0x")
     assert fault is not None
     assert fault.key == "a: slow"

@@ -9,14 +9,13 @@ from regression_by_hand import EXPORT, FX, candidate
 
 from fuzzer.regression.keep import Record
 from fuzzer.regression.record import Coverage, Entry
-from fuzzer.regression.runs import RIGHT, UNSUPPORTED, Ends
-from fuzzer.signature import signature_of
+from fuzzer.regression.runs import RIGHT, UNSUPPORTED, Ends, failure_id
 from oracles.finding import Component, Finding, Kind
 from oracles.lane import LaneSpec
 from oracles.outcome import Stage
 
 FINDING = Finding(Kind.INTERNAL_ERROR, Component.TVM, FX, Stage.IMPORT, fakes.raised(Stage.IMPORT, "E"))
-FAILURE = signature_of(FINDING).id
+FAILURE = failure_id(FINDING)
 
 
 def ends(found: dict[LaneSpec, str], features: str = "kernel add") -> Ends:

@@ -12,9 +12,11 @@ from regression_by_hand import EXPORT, FX, corpus_of, numbered_case, small_corpu
 from fuzzer.regression.compare import Change
 from fuzzer.regression.record import Entry, name_of
 from fuzzer.regression.rerun import rerun
-from fuzzer.regression.runs import RIGHT, UNSUPPORTED, ends_of
+from fuzzer.regression.runs import RIGHT, UNSUPPORTED, ends_of, failure_id
+from fuzzer.signature import signature_of
 from fuzzer.toolchains.toolchain import HOST, GraphLanguage
 from generators.graph import Case, Invalid
+from oracles.finding import Component, Finding, Kind
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcome, Result, Skipped, Stage, Unsupported
 
@@ -77,3 +79,13 @@ def test_a_toolchain_that_runs_no_lane_is_refused() -> None:
     kept = corpus_of(Entry(name_of(case), ["add"], "", right=["relax-fx-llvm"]), cases={name_of(case): case})
     with pytest.raises(Invalid, match="runs none of the lanes"):
         list(rerun(FakeRunner(), kept, replace(HOST, name="old", kind=GraphLanguage.RELAY), 1))
+
+
+def test_a_failure_keeps_its_id_where_another_function_raises_it() -> None:
+    elsewhere = replace(fakes.REFUSAL, function="_conv3d")
+    both = [
+        Finding(Kind.REJECTED, Component.TVM, EXPORT, Stage.IMPORT, fakes.raised(Stage.IMPORT, "E", "no", frame))
+        for frame in (fakes.REFUSAL, elsewhere)
+    ]
+    assert signature_of(both[0]) != signature_of(both[1])
+    assert failure_id(both[0]) == failure_id(both[1])
