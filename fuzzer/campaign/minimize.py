@@ -18,7 +18,7 @@ from fuzzer.toolchains import registry
 from fuzzer.toolchains.lanes import in_toolchains, named, runs_in
 from fuzzer.toolchains.toolchain import HOST, HOST_NAME
 from fuzzer.triage.blame.releases import Release
-from fuzzer.triage.investigate import Confirmed, Sighting, investigate, sightings
+from fuzzer.triage.investigate import Confirmed, Sighting, confirm_as_it_is, investigate, sightings, unconfirmed
 from fuzzer.triage.reproduce import judged_by, judged_run
 from fuzzer.triage.size import Size, size_of
 from generators import case_file
@@ -52,12 +52,14 @@ class MinimizeRequest:
     saved     the failure that was saved with the case; None for a bare case
     lanes     the lanes that may fail
     releases  of toolchains other than the host, in which the saved finding was run
+    reduce    False: the case is confirmed, blamed and saved as it is
     """
 
     case: Case
     saved: Sighting | None
     lanes: tuple[LaneSpec, ...]
     releases: tuple[Release, ...] = ()
+    reduce: bool = True
 
 
 def read(source: Path, lanes: str = "*", toolchain: str | None = None) -> MinimizeRequest:
@@ -101,9 +103,12 @@ def _minimized(lab: Lab, store: Store, request: MinimizeRequest, sighting: Sight
         host = [Release(lab.versions["tvm"], HOST_NAME)] if runs_in(lane, HOST) else []
         return [*host, *request.releases]
 
-    found = investigate(lab, request.case, sighting, releases, lab.examine, workers)
+    if request.reduce:
+        found = investigate(lab, request.case, sighting, releases, lab.examine, workers)
+    else:
+        found = confirm_as_it_is(lab, request.case, sighting, lab.examine) or unconfirmed(request.case, sighting)
     folder = None
-    if not found.flaky:
+    if found.runs and not found.flaky:
         if not store.holds(found):
             found = with_own_script(lab, found, lab.versions)
         doc = store.save(found, lab.versions) or store.findings.get(found.key)

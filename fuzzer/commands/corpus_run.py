@@ -84,7 +84,7 @@ def run(
 
 
 def _cpu_seconds() -> float:
-    """Of this process and of all that it has waited for."""
+    """What this process has cost, with all that it has waited for."""
     uses = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(use.ru_utime + use.ru_stime for use in uses)
 

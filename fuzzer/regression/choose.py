@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from fuzzer.regression.candidates import Candidate
 
 SHARE_OF_FINDINGS = 0.4
-"""Of each limit, what the cases of findings may take."""
+"""The part of each limit that the cases of findings may take."""
 
 LEAST_SECONDS = 0.01
 

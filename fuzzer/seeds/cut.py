@@ -6,7 +6,7 @@ by half, so that neighbours in the model are together in a piece.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from generators.graph import Graph, Input, Node, Role, TensorType, Value
@@ -21,16 +21,21 @@ class Piece:
 
 
 def pieces(
-    nodes: Sequence[Node], types: Mapping[str, TensorType], roles: Mapping[str, Role], size: int
+    nodes: Sequence[Node],
+    types: Mapping[str, TensorType],
+    roles: Mapping[str, Role],
+    size: int,
+    returned: Collection[str] = (),
 ) -> Iterator[Piece]:
-    """Yield the pieces, each of at most `size` nodes. The values of each piece are named x0, w0, b0, v0, ..."""
+    """Yield the pieces, each of at most `size` nodes. The values of each piece are named x0, w0, b0, v0, ... Its
+    outputs are the values that no node of it reads, and those of `returned`."""
     done: set[tuple[int, ...]] = set()
     for start in range(0, max(len(nodes), 1), max(size // 2, 1)):
         window = range(start, min(start + size, len(nodes)))
         for group in _connected(nodes, window):
             if not any(set(group) <= set(other) for other in done):
                 done.add(group)
-                yield _piece([nodes[index] for index in group], types, roles)
+                yield _piece([nodes[index] for index in group], types, roles, returned)
         done = {group for group in done if group[-1] >= start}  # later windows have no nodes before `start`
         if window.stop == len(nodes):
             return
@@ -65,7 +70,9 @@ def _connected(nodes: Sequence[Node], window: range) -> list[tuple[int, ...]]:
 _LETTERS = {Role.INPUT: "x", Role.PARAM: "w", Role.BUFFER: "b"}
 
 
-def _piece(nodes: Sequence[Node], types: Mapping[str, TensorType], roles: Mapping[str, Role]) -> Piece:
+def _piece(
+    nodes: Sequence[Node], types: Mapping[str, TensorType], roles: Mapping[str, Role], returned: Collection[str]
+) -> Piece:
     computed = [value.name for node in nodes for value in node.results]
     read = dict.fromkeys(name for node in nodes for name in node.args)
     names = {name: f"v{index}" for index, name in enumerate(computed)}
@@ -85,7 +92,7 @@ def _piece(nodes: Sequence[Node], types: Mapping[str, TensorType], roles: Mappin
         )
         for node in nodes
     )
-    outputs = tuple(names[name] for name in computed if name not in read)
+    outputs = tuple(names[name] for name in computed if name not in read or name in returned)
     origins = {names[name]: name for name in read if name not in computed}
     inputs.sort(key=lambda item: item.role is Role.INPUT)  # parameters and buffers first, as in the rendered source
     return Piece(Graph(tuple(inputs), renamed, outputs), origins)

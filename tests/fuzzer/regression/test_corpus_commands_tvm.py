@@ -27,14 +27,14 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("regression")
     lanes = ("--ops", "relu,exp", "--tests", 12, "--seed", 3, "--workers", 2, "--drain", 0, "--triage-share", 0)
     fuzz("run", "--campaign", folder / "hunt", *lanes)
-    said = fuzz("corpus", "keep", folder / "hunt", "--into", folder / "kept", "--cases", 6)
-    assert "cases in" in said
+    printed = fuzz("corpus", "keep", folder / "hunt", "--into", folder / "kept", "--cases", 6)
+    assert "cases in" in printed
     return folder / "kept"
 
 
 def test_a_corpus_that_was_just_made_ends_as_recorded(kept: Path) -> None:
-    said = fuzz("corpus", "run", kept)
-    assert said.splitlines()[-1] == "all lanes end as recorded"
+    printed = fuzz("corpus", "run", kept)
+    assert printed.splitlines()[-1] == "all lanes end as recorded"
 
 
 def test_a_change_for_the_worse_is_named_and_its_case_is_saved(kept: Path, tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def change(folder: Path, name: str, before: str, after: str) -> None:
         (EXPECTED, '"case"', '"kase"', "line 1: Object contains unknown field"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_sentence(folder: Path, name: str, before: str, after: str, why: str) -> None:
+def test_what_is_wrong_ends_with_one_sentence(folder: Path, name: str, before: str, after: str, why: str) -> None:
     change(folder, name, before, after)
     with pytest.raises(Invalid, match=why) as error:
         read(folder)

@@ -1,0 +1,219 @@
+"""From a model of the user to cases: the whole graph, with the user's inputs and the model's own parameters."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fuzzer.seeds.cut import Piece, pieces
+from fuzzer.seeds.domains import draw_case
+from fuzzer.seeds.extract import READERS, read
+from fuzzer.seeds.program import Program
+from fuzzer.seeds.resolve import Resolved, resolve
+from generators import case_file
+from generators.check import check
+from generators.choice import NumpySource
+from generators.domain import ANY
+from generators.graph import Array, Case, DType, Graph, Invalid
+from generators.values import holds
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCases:
+    """The cases of a model. `not_covered` names each operator without a row, with the reason."""
+
+    cases: tuple[Case, ...]
+    not_covered: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A program, the values that are known by their names in it, and the values that it returns."""
+
+    program: Program
+    values: Mapping[str, Array] = field(default_factory=dict)
+    returned: frozenset[str] = frozenset()
+
+
+def cases_of(model: Any, inputs: Any = None) -> ModelCases:
+    """Return the cases of a torch.nn.Module, an .onnx or .pt2 file, a folder with case.json, or a case. Raise `Invalid`
+    where there is none."""
+    if isinstance(model, Case):
+        _no_inputs(inputs, "a case")
+        check(model)
+        return ModelCases((model,))
+    if isinstance(model, str | Path):
+        return _of_path(Path(model), inputs)
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(model, torch.nn.Module):
+        return _resolved(_of_module(torch, model, inputs))
+    raise Invalid(
+        f"a {type(model).__name__} cannot be checked: pass a torch.nn.Module, the path of an .onnx or .pt2 file, a "
+        "case, or a folder with case.json"
+    )
+
+
+def _of_path(path: Path, inputs: Any) -> ModelCases:
+    if path.is_dir():
+        _no_inputs(inputs, "a saved case")
+        return ModelCases((case_file.read(path),))
+    if path.suffix not in READERS:
+        raise Invalid(f"{path}: expected {' or '.join(READERS)}, or a folder with case.json")
+    program = read(path)
+    given = {} if inputs is None else inputs
+    if not isinstance(given, Mapping):
+        raise Invalid(f"{path}: pass the inputs of a file as a dict of arrays, by the names that the file gives them")
+    known = program.types.keys() - {name for step in program.steps for name in step.results} - program.roles.keys()
+    if unknown := [name for name in given if name not in known]:
+        raise Invalid(f"{path}: it has no input {unknown[0]!r}; its inputs are {', '.join(sorted(known))}")
+    values = {name: np.ascontiguousarray(array) for name, array in given.items()}
+    return _resolved(_Source(program, {**program.constants, **values}))
+
+
+def _no_inputs(inputs: Any, what: str) -> None:
+    if inputs is not None:
+        raise Invalid(f"{what} has its own inputs: pass none")
+
+
+# --- a program
+
+
+def _resolved(source: _Source) -> ModelCases:
+    program = source.program
+    resolved = resolve(program)
+    not_covered = tuple(f"{title} ({times} times): {why}" for (title, why), times in resolved.lacking.most_common())
+    size = max(len(resolved.nodes), 1)  # a whole connected part of the graph is one case
+    found = pieces(resolved.nodes, resolved.types, program.roles, size, source.returned)
+    cases = tuple(_case(program.name, piece, source.values) for piece in found)
+    if not cases:
+        raise Invalid(f"{program.name}: {_nothing(resolved, not_covered)}")
+    return ModelCases(cases, not_covered)
+
+
+def _nothing(resolved: Resolved, not_covered: Sequence[str]) -> str:
+    if not resolved.steps:
+        return "the model computes nothing: it has no operator"
+    return f"no operator of the model has a row: {'; '.join(not_covered)}"
+
+
+def _case(name: str, piece: Piece, values: Mapping[str, Array]) -> Case:
+    """The case of a piece. Inputs without a known value are drawn, the same ones each time."""
+    known = {own: values[origin] for own, origin in piece.origins.items() if origin in values}
+    drawn = draw_case(NumpySource(0), piece.graph, {})
+    for own, array in known.items():
+        wanted = piece.graph.types[own]
+        if array.shape != wanted.sizes or array.dtype != wanted.dtype.numpy:
+            raise Invalid(
+                f"{name}: {piece.origins[own]} is {array.dtype}{list(array.shape)}, and the model needs {wanted}"
+            )
+    case = Case(_with_domains(drawn.graph, known), {**drawn.tensors, **known}, origin=f"checked: {name}")
+    check(case)
+    return case
+
+
+def _with_domains(graph: Graph, known: Mapping[str, Array]) -> Graph:
+    """The graph without the domains that the known values do not hold: the model defines a result for them too."""
+    inputs = [
+        item
+        if item.value.name not in known or holds(known[item.value.name], item.domain)
+        else replace(item, domain=ANY)
+        for item in graph.inputs
+    ]
+    return replace(graph, inputs=tuple(inputs))
+
+
+# --- a module of PyTorch. The user's process has imported torch, and difftvm does not import it
+
+
+def _of_module(torch: Any, model: Any, inputs: Any) -> _Source:
+    args, kwargs = _arguments(torch, model, inputs)
+    name = type(model).__name__
+    with tempfile.TemporaryDirectory(prefix="difftvm-") as folder:
+        path = Path(folder) / f"{name}.pt2"
+        try:
+            exported = torch.export.export(model, args, kwargs)
+            torch.export.save(exported, path)
+        except Exception as error:  # whatever PyTorch raises about a module that it cannot export
+            first = (str(error).strip().splitlines() or ["no message"])[0]
+            raise Invalid(f"torch.export cannot export {name}: {type(error).__name__}: {first}") from error
+        program = read(path)
+    given = _placeholders(torch, exported, args, kwargs)
+    made = {result for step in program.steps for result in step.results}
+    read_before_made = {ref for step in program.steps for call in step.calls for ref in call.operands}
+    values = {**given, **_computed(torch, exported, given, made & read_before_made)}
+    returned = frozenset(
+        spec.arg.name
+        for spec in exported.graph_signature.output_specs
+        if spec.kind.name == "USER_OUTPUT"
+        if hasattr(spec.arg, "name")
+    )
+    arrays = {own: _array(torch, tensor) for own, tensor in values.items() if own in program.types}
+    return _Source(program, arrays, returned)
+
+
+def _arguments(torch: Any, model: Any, inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The positional and the named arguments of the module's forward."""
+    if inputs is None:
+        raise Invalid(f"{type(model).__name__} needs example inputs: check(model, (x, ...))")
+    if isinstance(inputs, torch.Tensor):
+        return (inputs,), {}
+    if isinstance(inputs, Mapping):
+        return (), dict(inputs)
+    if isinstance(inputs, tuple | list):
+        return tuple(inputs), {}
+    raise Invalid(f"the inputs are a {type(inputs).__name__}: pass a tensor, a tuple of tensors, or a dict by name")
+
+
+def _placeholders(torch: Any, exported: Any, args: Any, kwargs: Any) -> dict[str, Any]:
+    """Each value that the exported program is given, by its name in the file: inputs, parameters, buffers,
+    constants."""
+    leaves = iter(torch.utils._pytree.tree_leaves((args, kwargs)))
+    found = {}
+    for spec in exported.graph_signature.input_specs:
+        if spec.kind.name == "USER_INPUT":
+            value = next(leaves)
+        else:
+            owned = exported.state_dict
+            value = owned[spec.target] if spec.target in owned else exported.constants[spec.target]
+        if isinstance(value, torch.Tensor):
+            found[spec.arg.name] = value.detach().clone()
+    return found
+
+
+def _computed(torch: Any, exported: Any, given: Mapping[str, Any], wanted: Iterable[str]) -> dict[str, Any]:
+    """What PyTorch computes for these values of the exported program. A piece of the graph may begin at each."""
+    names, found = set(wanted), {}
+    run = torch.fx.Interpreter(exported.graph_module)
+    run_node = run.run_node
+
+    def and_kept(node: Any) -> Any:
+        value = run_node(node)
+        if node.name in names and isinstance(value, torch.Tensor):
+            found[node.name] = value.detach().clone()  # a later node may change it in place
+        return value
+
+    run.run_node = and_kept
+    arguments = [node for node in exported.graph.nodes if node.op == "placeholder"]
+    with torch.no_grad():
+        run.run(*(_fresh(given.get(node.name)) for node in arguments))
+    return found
+
+
+def _fresh(value: Any) -> Any:
+    return None if value is None else value.clone()
+
+
+def _array(torch: Any, tensor: Any) -> Array:
+    """The numbers of a tensor of PyTorch. numpy has no bfloat16, so that its bits are read as integers."""
+    plain = tensor.detach().cpu().contiguous()
+    if plain.dtype == torch.bfloat16:
+        bits: Array = plain.view(torch.int16).numpy().view(DType.BFLOAT16.numpy)
+        return bits
+    numbers: Array = plain.numpy()
+    return numbers
