@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from fuzzer.isolate.executor import Bounds, Executor
-from fuzzer.isolate.selftest import sine_case
+from fuzzer.isolate.sine_case import sine_case
 from fuzzer.lanes.abuses import ABUSES
 from fuzzer.system import process_tree
 from fuzzer.system.processes import resident_bytes, state

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fuzzer.campaign.configuration_file import PLAIN
-from fuzzer.isolate.selftest import sine_case
+from fuzzer.isolate.sine_case import sine_case
 from fuzzer.triage.reproduce import RunLanes
 from generators.graph import Invalid
 from oracles.outcome import Raised

@@ -6,12 +6,11 @@ import time
 from collections.abc import Sequence
 
 import msgspec
-import numpy as np
 
 from fuzzer.isolate.child_process import Bounds
 from fuzzer.isolate.fleet import Backend
+from fuzzer.isolate.sine_case import sine_case
 from fuzzer.lanes import TORCH, TORCH_ENVELOPE, TORCH_F64
-from generators.graph import Case, DType, Graph, Input, Node, TensorType, Value
 from oracles.finding import Kind
 from oracles.judge import judge_all
 from oracles.lane import Engine, LaneSpec
@@ -62,10 +61,3 @@ def why_skipped(executor: Backend, lanes: Sequence[LaneSpec]) -> str:
     """Why one of the lanes skips a model that every lane can take; "" where all run it, or fail in it."""
     outcomes = executor.run(sine_case(), lanes).outcomes
     return next((f"{lane}: {out.reason}" for lane, out in outcomes.items() if isinstance(out, Skipped)), "")
-
-
-def sine_case() -> Case:
-    """One sine of six numbers: what every lane compiles."""
-    x, v = (Value(name, TensorType(DType.FLOAT32, (2, 3))) for name in ("x0", "v0"))
-    graph = Graph((Input(x),), (Node("sin", ("x0",), {}, (v,)),), ("v0",))
-    return Case(graph, {"x0": np.linspace(-1, 1, 6, dtype=np.float32).reshape(2, 3)})

@@ -14,7 +14,7 @@ from ending import ends
 
 from fuzzer.isolate.executor import Bounds, Executor
 from fuzzer.isolate.selftest import SHORT
-from fuzzer.isolate.selftest import sine_case as sine
+from fuzzer.isolate.sine_case import sine_case as sine
 from fuzzer.system import process_tree
 from generators.graph import Case
 from oracles.lane import Engine, LaneSpec

@@ -24,7 +24,7 @@ from fuzzer.isolate import protocol
 from fuzzer.isolate.child_process import LOG_BYTES, Bounds, ChildProcess, ZygoteReaper
 from fuzzer.isolate.protocol import ArrayDoc, At, DidRaise, DidRun, DidSkip, Failed, Finished, Job, Noted
 from fuzzer.isolate.running_job import STOPPED_SECONDS, Clock, OwnFailure
-from fuzzer.isolate.selftest import sine_case
+from fuzzer.isolate.sine_case import sine_case
 from fuzzer.lanes import TORCH, TORCH_F64
 from oracles.lane import LaneSpec
 from oracles.outcome import Broken, Cause, Died, Facts, Frame, Outcome, Raised, Ran, Result, Skipped, Stage, TimedOut

@@ -23,7 +23,7 @@ from multiprocess.connection import wait
 from fuzzer.isolate.device_pool import DevicePool
 from fuzzer.isolate.device_supervisor import Empty, InUse, Quarantined, WorkerLimits
 from fuzzer.isolate.executor import Bounds
-from fuzzer.isolate.selftest import sine_case as sine
+from fuzzer.isolate.sine_case import sine_case as sine
 from fuzzer.system import processes
 from fuzzer.system.devices import Device
 from oracles.lane import Engine, LaneSpec
@@ -174,7 +174,7 @@ SUPERVISOR = """
     from pathlib import Path
     from fuzzer.isolate.device_pool import DevicePool
     from fuzzer.system.devices import Device
-    from fuzzer.isolate.selftest import sine_case
+    from fuzzer.isolate.sine_case import sine_case
     from oracles.lane import Engine, LaneSpec
 
     with DevicePool(Path(sys.argv[1]) / "scratch", [Device(sys.argv[1], opener=sys.argv[2])]) as pool:

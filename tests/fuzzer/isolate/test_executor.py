@@ -20,7 +20,7 @@ from graphs_by_hand import case_of
 
 from fuzzer.isolate.executor import CASES, Bounds, Executor
 from fuzzer.isolate.selftest import SHORT, SMALL
-from fuzzer.isolate.selftest import sine_case as sine
+from fuzzer.isolate.sine_case import sine_case as sine
 from fuzzer.lanes import LANES, ONNXRUNTIME, TORCH, TORCH_F64, TVM_LANES
 from fuzzer.lanes.warmup import _case as network
 from fuzzer.system.environment import EnvironmentMissing
@@ -413,7 +413,7 @@ SUPERVISOR = """
     import json, sys, threading, time
     from pathlib import Path
     from fuzzer.isolate.executor import CASES, Bounds, Executor
-    from fuzzer.isolate.selftest import sine_case
+    from fuzzer.isolate.sine_case import sine_case
     from oracles.lane import Engine, LaneSpec
 
     def outcome(sin, bounds):
@@ -441,7 +441,7 @@ STOPPED = """
     import json, sys, time
     from pathlib import Path
     from fuzzer.isolate.executor import Bounds, Executor
-    from fuzzer.isolate.selftest import sine_case
+    from fuzzer.isolate.sine_case import sine_case
     from oracles.lane import Engine, LaneSpec
 
     with Executor(Path(sys.argv[1])) as executor:

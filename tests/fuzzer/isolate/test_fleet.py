@@ -15,7 +15,7 @@ from fuzzer.isolate import fleet as module
 from fuzzer.isolate.child_process import Bounds
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.isolate.reports import SanitizerReport, Tool
-from fuzzer.isolate.selftest import sine_case as sine
+from fuzzer.isolate.sine_case import sine_case as sine
 from fuzzer.lanes import TORCH, TVM_LANES
 from fuzzer.lanes.base.availability import Machine
 from fuzzer.system.devices import Device

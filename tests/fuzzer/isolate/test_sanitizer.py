@@ -13,7 +13,7 @@ from fuzzer.isolate.device_pool import DevicePool
 from fuzzer.isolate.executor import Bounds
 from fuzzer.isolate.reports import SanitizerReport, Tool
 from fuzzer.isolate.sanitizer import examine, parsed
-from fuzzer.isolate.selftest import sine_case as sine
+from fuzzer.isolate.sine_case import sine_case as sine
 from oracles.lane import Engine, LaneSpec
 
 pytestmark = pytest.mark.slow

@@ -18,7 +18,7 @@ SUPERVISOR = """
     import sys, threading
     from pathlib import Path
     from fuzzer.isolate.executor import Executor
-    from fuzzer.isolate.selftest import sine_case
+    from fuzzer.isolate.sine_case import sine_case
     from oracles.lane import Engine, LaneSpec
 
     with Executor(Path(sys.argv[1])) as executor:

@@ -14,7 +14,7 @@ import pytest
 from fake_device import fake_gpu
 
 from fuzzer.isolate.device_pool import DevicePool
-from fuzzer.isolate.selftest import sine_case as sine
+from fuzzer.isolate.sine_case import sine_case as sine
 from fuzzer.toolchains.preload import Preload, PreloadFailed, execute, read
 from fuzzer.toolchains.toolchain import HOST
 from generators.graph import Invalid

@@ -11,7 +11,7 @@ import pytest
 
 from fuzzer.findings import finding_file
 from fuzzer.isolate.executor import Executor
-from fuzzer.isolate.selftest import sine_case as sine
+from fuzzer.isolate.sine_case import sine_case as sine
 from fuzzer.lanes import TORCH
 from fuzzer.toolchains.preload import read
 from fuzzer.toolchains.toolchain import Toolchain
