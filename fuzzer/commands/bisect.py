@@ -11,12 +11,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from fuzzer.commands.bisect_builds import print_builds, run_in_builds
+from fuzzer.commands.bisect_builds import introduction, print_builds, run_in_builds
 from fuzzer.commands.options import JsonFlag, PreloadFile
 from fuzzer.commands.progress import Counted, working
 from fuzzer.findings import replay as replaying
 from fuzzer.findings.headline import headline
 from fuzzer.isolate.fleet import BackendKey, Fleet
+from fuzzer.report.add_to import add_introduction
 from fuzzer.signature import signature_of
 from fuzzer.signature.blame import Releases, ReleaseVerdict
 from fuzzer.system.terminal import echo, next_line, print_json, printable, say
@@ -53,8 +54,10 @@ def bisect(
     preload: PreloadFile = None,
     json: JsonFlag = False,
 ) -> None:
-    """Find the releases of TVM that introduced and fixed a finding, or the one of some builds that introduced it. The
-    finding's folder is not changed."""
+    """Find the releases of TVM that introduced and fixed a finding, or the one of some builds that introduced it.
+
+    What builds show is saved in the finding's folder and its report; what releases show is only printed.
+    """
     doc, case = replaying.load(finding)
     if builds or build_command:
         if toolchain or install_missing or (builds and build_command):
@@ -62,9 +65,12 @@ def bisect(
         if build_command and not good:
             raise Invalid("--build-command needs --good, a commit that does not show the finding")
         chosen_builds = in_folder(builds) if builds else of_commits(build_command or "", repository, good, bad, say)
-        subject = (lambda name: subject_of(repository, name)) if build_command else str
+        subject = (lambda name: subject_of(repository, name)) if build_command else (lambda name: "")
         found, tried = run_in_builds(doc, case, chosen_builds, preload)
-        print_builds(doc.slug, chosen_builds, found, tried, subject, json)
+        introduced = introduction(chosen_builds, found, subject)
+        print_builds(doc.slug, found, introduced, tried, json)
+        if introduced.builds:
+            add_introduction(finding, introduced)
         return
     if install_missing:
         _install_missing()

@@ -16,7 +16,7 @@ from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.findings.headline import headline
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.signature import signature_of
-from fuzzer.signature.blame import ReleaseVerdict
+from fuzzer.signature.blame import NO_INTRODUCTION, Introduction, ReleaseVerdict
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.system.terminal import echo, print_json, printable, say
 from fuzzer.toolchains.builds import Build
@@ -51,7 +51,7 @@ def run_in_builds(
                 say(str(error))
         return runs[place].verdict
 
-    shown = working(f"bisecting {len(builds)} builds", lambda: f"{len(runs)} were run; nothing is saved")
+    shown = working(f"bisecting {len(builds)} builds", lambda: f"{len(runs)} were run; the finding is unchanged")
     with shown, _fleet(HOST) as host:
         return first_failing(len(builds), run), runs
 
@@ -67,17 +67,20 @@ def _references_in(host: Fleet, build: Fleet, case: Case, lanes: Sequence[LaneSp
     return joined(host.run_fresh(case, references), build.run_fresh(case, own))
 
 
+def introduction(builds: Sequence[Build], found: Bisection, subject: Callable[[str], str]) -> Introduction:
+    """The builds of which one introduced the finding. `subject` returns the first line of a commit's message by its
+    name, or ""."""
+    if found.why_not:
+        return NO_INTRODUCTION
+    names = tuple(builds[place].name for place in found.suspects)
+    passes = builds[found.suspects.start - 1].name
+    return Introduction(names, subject(names[0]) if len(names) == 1 else "", passes)
+
+
 def print_builds(
-    slug: str,
-    builds: Sequence[Build],
-    found: Bisection,
-    runs: Mapping[int, ReleaseRun],
-    subject: Callable[[str], str],
-    json: bool,
+    slug: str, found: Bisection, introduced: Introduction, runs: Mapping[int, ReleaseRun], json: bool
 ) -> None:
-    """Print what each build does that was run, and which one introduced the finding. `subject` returns the first line
-    of a commit's message by its name, or the name."""
-    suspects = [builds[place].name for place in found.suspects]
+    """Print what each build does that was run, and which one introduced the finding."""
     tried = [runs[place] for place in sorted(runs)]
     if json:
         rows = [
@@ -88,7 +91,15 @@ def print_builds(
             }
             for each in tried
         ]
-        print_json({"slug": slug, "introduced_by": suspects, "why_not": found.why_not, "runs": rows})
+        print_json(
+            {
+                "slug": slug,
+                "introduced_by": introduced.builds,
+                "subject": introduced.subject,
+                "why_not": found.why_not,
+                "runs": rows,
+            }
+        )
         return
     table = Table(box=None)
     for column in ("build", "verdict", ""):
@@ -100,8 +111,5 @@ def print_builds(
     if found.why_not:
         echo(f"{slug}: {found.why_not}")
         return
-    names = ", ".join(suspects)
-    only = len(suspects) == 1
-    echo(f"{slug}: introduced by {names if only else f'one of {names}: the others cannot tell'}")
-    if only and (text := subject(suspects[0])) != suspects[0]:
-        echo(f"  {text}")
+    others = "" if len(introduced.builds) == 1 else ": the others cannot tell"
+    echo(f"{slug}: introduced by {introduced.shown}{others}")

@@ -104,6 +104,7 @@ class FindingRow(msgspec.Struct, frozen=True, rename={"tests": "seen"}):
     releases: Sequence[tuple[str, str]]
     introduced: str
     fixed: str
+    introduced_by: str
     versions: Mapping[str, str]
     duplicates: Sequence[str]
     level: str
@@ -178,6 +179,7 @@ def _row(each: Ranked, context: FindingContext, detail: FindingDetail | None) ->
         releases.verdicts,
         releases.introduced,
         releases.fixed,
+        doc.introduced.shown,
         doc.versions,
         [one.slug for one in context.duplicates[doc.slug]],
         each.severity.level,

@@ -25,6 +25,8 @@ _CONFIRMED = re.compile(r"[0-9]{1,3} of [0-9]{1,3}")
 _NAME = re.compile(r"[\w.@/+ -]{1,100}", re.ASCII)
 _DTYPES = frozenset(dtype.value for dtype in DType)
 MOST_NAMES = 10_000
+MOST_TEXT = 300
+"""The most characters of the name of a build, and of the first line of a commit's message."""
 
 
 def why_not_valid(doc: FindingDoc) -> str | None:
@@ -54,6 +56,11 @@ def _faults(doc: FindingDoc) -> Iterator[str]:
     if isinstance(evidence, Died) and evidence.cause is Cause.SIGNAL and evidence.code not in _SIGNALS:
         yield f"evidence: there is no signal {evidence.code}"
     yield from _faults_of_scope(doc)
+    built = doc.introduced
+    if len(built.builds) > MOST_NAMES:
+        yield f"introduced: {len(built.builds)} builds are more than {MOST_NAMES}"
+    if any(len(text) > MOST_TEXT for text in (*built.builds, built.subject, built.passes)):
+        yield f"introduced: a text has more than {MOST_TEXT} characters"
 
 
 _SIGNALS = frozenset(map(int, signal.Signals))

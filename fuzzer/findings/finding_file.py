@@ -15,7 +15,7 @@ import msgspec
 from fuzzer.findings.field_forms import why_not_valid
 from fuzzer.isolate.reports import SanitizerReport, ScriptRun
 from fuzzer.signature import Signature
-from fuzzer.signature.blame import NO_BLAME, NO_RELEASES, Blame, Releases
+from fuzzer.signature.blame import NO_BLAME, NO_INTRODUCTION, NO_RELEASES, Blame, Introduction, Releases
 from fuzzer.triage.scope.statement import NO_SCOPE, Scope
 from generators import case_file
 from generators.graph import Case, Invalid
@@ -95,6 +95,7 @@ class FindingDoc(msgspec.Struct, forbid_unknown_fields=True):
     found        Unix time at which the finding was saved; 0 if an earlier version saved it
     script       how repro.py ended when the finding was saved; None if an earlier version saved it
     scope        which cases near the reduced one fail; `NO_SCOPE` until somebody asks
+    introduced   the build that introduced it; `NO_INTRODUCTION` until `fuzz bisect` has looked in builds
     """
 
     format: int
@@ -121,6 +122,7 @@ class FindingDoc(msgspec.Struct, forbid_unknown_fields=True):
     found: float = 0.0
     script: ScriptRun | None = None
     scope: Scope = NO_SCOPE
+    introduced: Introduction = NO_INTRODUCTION
 
     @property
     def finding(self) -> Finding:

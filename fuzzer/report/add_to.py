@@ -1,4 +1,5 @@
-"""Adds to the folder of a saved finding what is made later: its scope, its natural case, and its regression test."""
+"""Adds to the folder of a saved finding what is made later: its scope, the build that introduced it, its natural case,
+and its regression test."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ import msgspec
 from fuzzer.findings import finding_file, natural_file
 from fuzzer.findings.record import FindingRecord, read
 from fuzzer.report import issue, regression_test, repro
+from fuzzer.signature.blame import Introduction
 from fuzzer.system.files import write_atomically
 from fuzzer.triage.investigate import Confirmed
 from fuzzer.triage.scope.statement import Scope
@@ -18,8 +20,17 @@ from fuzzer.triage.scope.statement import Scope
 
 def add_scope(folder: Path, scope: Scope) -> FindingRecord:
     """Write finding.json and issue.md anew. All other files stay as they are."""
+    return _with(folder, scope=scope)
+
+
+def add_introduction(folder: Path, introduced: Introduction) -> FindingRecord:
+    """Write finding.json and issue.md anew. All other files stay as they are."""
+    return _with(folder, introduced=introduced)
+
+
+def _with(folder: Path, **fields: Scope | Introduction) -> FindingRecord:
     record = read(folder)
-    record = replace(record, doc=msgspec.structs.replace(record.doc, scope=scope))
+    record = replace(record, doc=msgspec.structs.replace(record.doc, **fields))
     _write(folder, {finding_file.NAME: finding_file.encode(record.doc), "issue.md": issue.text(record).encode()})
     return record
 

@@ -356,6 +356,15 @@ def released(record: FindingRecord) -> str:
     return "Releases fare differently: " + ", ".join(f"{name} {verdict}" for name, verdict in run_verdicts) + "."
 
 
+def introduced(record: FindingRecord) -> str:
+    """One sentence on the build that introduced it; "" where nobody looked."""
+    found = record.doc.introduced
+    if not found.builds:
+        return ""
+    before = f" {found.passes}, the build before, does not show it." if found.passes else ""
+    return f"It was introduced by {found.shown}.{before}"
+
+
 def expected(record: FindingRecord) -> str:
     """What should happen, in one sentence."""
     doc = record.doc
@@ -391,14 +400,14 @@ def _listed(by: str) -> str:
 
 
 def summary(record: FindingRecord) -> str:
-    """The first paragraph: what fails, by which steps, the cause, and the releases."""
+    """The first paragraph: what fails, by which steps, the cause, the releases, and the build that introduced it."""
     wrong = what_is_wrong(record)
     match record.doc.evidence.evidence:
         case Raised(type=name):
             wrong = f"{_failing_step(record)} fails with `{name.rpartition('.')[2]}`"
     sentence = f"{capital(wrong)}."
     reached = f"Steps: {way(record.doc.lane, built=record.onnx is not None)}."
-    return " ".join(filter(None, [sentence, reached, blamed(record), released(record)]))
+    return " ".join(filter(None, [sentence, reached, blamed(record), released(record), introduced(record)]))
 
 
 def _after(record: FindingRecord) -> str:

@@ -1,4 +1,5 @@
-"""Types of blame: the part of TVM that is at fault, and the releases of TVM that show a finding."""
+"""Types of blame: the part of TVM that is at fault, the releases of TVM that show a finding, and the build that
+introduced it."""
 
 from __future__ import annotations
 
@@ -94,5 +95,34 @@ class Releases:
         return next((release for (_, first), (release, second) in neighbours if (first, second) == (old, new)), "")
 
 
+@dataclass(frozen=True, slots=True)
+class Introduction:
+    """The build of TVM that introduced a finding, as `fuzz bisect` found it.
+
+    builds   names of builds or commits, oldest first: the one that introduced it, or several where those between could
+             not tell; none where nobody looked
+    subject  the first line of the commit's message; "" where the build is no commit, or where there are several
+    passes   the build before them, which does not show the finding
+    """
+
+    builds: tuple[str, ...] = ()
+    subject: str = ""
+    passes: str = ""
+
+    @property
+    def shown(self) -> str:
+        """For example "3f2a9c1d0b7e (Fold constants of float16)"; "" where nobody looked."""
+        match self.builds:
+            case ():
+                return ""
+            case (one,):
+                return f"{one} ({self.subject})" if self.subject else one
+            case (first, *between, last) if len(between) > 3:
+                return f"one of the {len(self.builds)} builds from {first} to {last}"
+            case _:
+                return f"one of {', '.join(self.builds)}"
+
+
 NO_BLAME = Blame()
 NO_RELEASES = Releases()
+NO_INTRODUCTION = Introduction()

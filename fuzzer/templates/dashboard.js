@@ -115,7 +115,7 @@ function fillFilters() {
 function releasesOf(row) {
   return [
     ...row.releases.filter(([, verdict]) => verdict === "fails").map(([release]) => `fails in ${release}`),
-    row.introduced && `new in ${row.introduced}`, row.fixed && `fixed in ${row.fixed}`,
+    row.introduced && `new in ${row.introduced}`, row.introduced_by && `introduced by ${row.introduced_by}`, row.fixed && `fixed in ${row.fixed}`,
   ].filter(Boolean);
 }
 
@@ -268,7 +268,7 @@ function details(row, title) {
   parts.push(element("h4", {}, "Graph"), graph(it.graph));
   parts.push(element("h4", {}, "Blame"), facts([
     ["place", row.place || "not known"], ["at fault", row.culprit], ["operator", row.operator], ["introduced in", row.introduced],
-    ["fixed in", row.fixed], ["releases", row.releases.map(([release, verdict]) => `${release} ${verdict}`).join(", ")],
+    ["fixed in", row.fixed], ["introduced by", row.introduced_by], ["releases", row.releases.map(([release, verdict]) => `${release} ${verdict}`).join(", ")],
   ]));
   if (row.evidence && !it.summary.includes(row.evidence)) parts.push(element("p", {}, ...prose(row.evidence)));
   if (it.diff.length) {

@@ -24,6 +24,7 @@ CANNOT_BUILD = 125
 COMMIT = "DIFFTVM_COMMIT"
 """The environment variable that tells a command which commit to build."""
 
+MOST_SUBJECT = 120
 _CACHE = "builds"
 _SHORT = 12
 
@@ -70,8 +71,9 @@ def of_commits(command: str, repository: Path, good: str, bad: str, tell: Callab
 
 
 def subject_of(repository: Path, commit: str) -> str:
-    """The first line of the message of a commit."""
-    return _git(repository, "log", "-1", "--format=%s", commit).strip()
+    """The first line of the message of a commit, cut after `MOST_SUBJECT` characters."""
+    line = _git(repository, "log", "-1", "--format=%s", commit).strip()
+    return line if len(line) <= MOST_SUBJECT else f"{line[: MOST_SUBJECT - 3]}..."
 
 
 def _git(repository: Path, *words: str) -> str:

@@ -151,6 +151,8 @@ _NAMES: dict[Grouping, Callable[[Ranked], Sequence[str]]] = {
 
 
 def _release(doc: FindingDoc) -> str:
+    if doc.introduced.builds:
+        return f"introduced by {doc.introduced.shown}"
     new = doc.releases.introduced
     return f"new in {new}" if new else "in all releases that were run"
 

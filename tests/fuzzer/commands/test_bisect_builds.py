@@ -14,6 +14,7 @@ from records import record
 
 from fuzzer.findings import finding_file
 from fuzzer.lanes import EVERY_TVM_LANE
+from fuzzer.signature.blame import Introduction
 from generators import case_file
 from oracles.finding import Kind, Mismatch
 
@@ -90,6 +91,9 @@ def test_the_build_that_introduced_it(tmp_path: Path) -> None:
         "1-build": "fails",
         "2-build": "fails",
     }
+    assert finding_file.read(finding).introduced == Introduction(("1-build",), "", "0-build")
+    sentence = "It was introduced by 1-build. 0-build, the build before, does not show it."
+    assert sentence in (finding / "issue.md").read_text()
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,11 @@ CHANGES: dict[str, tuple[Changed, str]] = {
     "lane": (lambda doc: doc["lane"].update(name="a\nb"), "lane: .* is no name"),
     "toolchain": (lambda doc: doc["lane"].update(toolchain="a b;c"), "lane: 'a b;c' is no name"),
     "many operators": (lambda doc: doc.update(ops=["relu"] * 10_001), "ops: 10001 names are more than 10000"),
+    "builds": (lambda doc: doc.update(introduced={"builds": ["b"] * 10_001}), "introduced: 10001 builds are more than"),
+    "commit": (
+        lambda doc: doc.update(introduced={"builds": ["b"], "subject": "s" * 301}),
+        "introduced: a text has more than 300 characters",
+    ),
     "no evidence": (lambda doc: doc.update(evidence={}), "evidence: 0 fields are set, not one"),
     "signal": (
         lambda doc: doc.update(evidence={"died": {"stage": "run", "cause": "signal", "code": 999, "log": ""}}),

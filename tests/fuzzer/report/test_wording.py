@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import msgspec
 import pytest
 from fakes import TVM, TVM_C, TVM_ONNX
 from graphs_by_hand import case_of
@@ -12,7 +13,7 @@ from records import record
 
 from fuzzer.findings.record import FindingRecord
 from fuzzer.report import wording
-from fuzzer.signature.blame import NO_BLAME, Blame, Place, Releases, ReleaseVerdict
+from fuzzer.signature.blame import NO_BLAME, Blame, Introduction, Place, Releases, ReleaseVerdict
 from oracles.finding import Component, Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, WorstElement
 from oracles.lane import Importer, LaneSpec, Pipeline
 from oracles.outcome import Cause, Died, IllFormed, Mutant, MutantFate, Raised, Stage, TimedOut
@@ -207,6 +208,31 @@ def releases(**verdicts: ReleaseVerdict) -> FindingRecord:
 )
 def test_releases_in_one_sentence(record: FindingRecord, sentence: str) -> None:
     assert wording.released(record) == sentence
+
+
+@pytest.mark.parametrize(
+    ("found", "sentence"),
+    [
+        (Introduction(), ""),
+        (
+            Introduction(("3f2a9c1d0b7e",), "Fold constants", "1c0ffee00bad"),
+            "It was introduced by 3f2a9c1d0b7e (Fold constants). 1c0ffee00bad, the build before, does not show it.",
+        ),
+        (
+            Introduction(("2-b", "3-c"), "", "1-a"),
+            "It was introduced by one of 2-b, 3-c. 1-a, the build before, does not show it.",
+        ),
+        (
+            Introduction(tuple("abcdef"), "", "0"),
+            "It was introduced by one of the 6 builds from a to f. 0, the build before, does not show it.",
+        ),
+    ],
+)
+def test_the_build_that_introduced_it(found: Introduction, sentence: str) -> None:
+    shown = record(CONV, Kind.WRONG_VALUE, TVM, Mismatch(0, "1", "2"))
+    shown = replace(shown, doc=msgspec.structs.replace(shown.doc, introduced=found))
+    assert wording.introduced(shown) == sentence
+    assert wording.summary(shown).endswith(sentence)
 
 
 def test_what_others_get_wrong_is_not_tagged_relax() -> None:
