@@ -7,11 +7,13 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, assert_never
 
 from fuzzer.api.finding_error import FindingError, FoundFailure
 from fuzzer.api.model_cases import cases_of
+from fuzzer.api.relax_modules import check_modules, is_relax_module
 from fuzzer.api.shared_fleet import shared_fleet
 from fuzzer.campaign import minimize
 from fuzzer.campaign.judging import judged
@@ -21,8 +23,10 @@ from fuzzer.campaign.store import Store
 from fuzzer.commands.selection import lanes_named
 from fuzzer.findings import record
 from fuzzer.isolate.fleet import Fleet
+from fuzzer.isolate.module_job import ModuleJob
 from fuzzer.report.wording import plain_title
 from fuzzer.toolchains.lanes import in_toolchains, named
+from fuzzer.toolchains.registry import finder
 from fuzzer.triage.investigate import Sighting, sightings
 from fuzzer.triage.reproduce import is_valid, judged_by, judged_run
 from generators.graph import Case, Invalid
@@ -82,9 +86,13 @@ def check(
                  exports from that graph, not the file as it is. Weights of floating point are drawn, not read
                - the path of a .pt2 file, likewise with drawn weights
                - a case, or the path of a folder with case.json
+               - a tvm.IRModule of Relax, or the path of the .json that `tvm.ir.save_json` wrote. It is judged by its
+                 meaning: what its operators compute by their definitions, before and after the passes
     inputs     for a module a tensor, a tuple of positional tensors, or a dict by name; for a file a dict of numpy
-               arrays by name, where those that are left out are drawn; for a case nothing
-    lanes      comma-separated globs; `fuzz lanes` lists the names. "*": the plain lanes
+               arrays by name, where those that are left out are drawn; for a case nothing; for a Relax module a
+               sequence of arrays, or a dict by the names of main's parameters, where those left out are drawn
+    lanes      comma-separated globs; `fuzz lanes` lists the names. "*": the plain lanes. A Relax module has lanes of
+               its own: relax-module-llvm, relax-module-c, and relax-module-zero without optional passes
     passes     names of passes of `oracles/transforms.py`, which each lane runs on the imported module in this order. A
                pass that requires others gets them before it
     toolchain  the TVM to use, by name; `fuzz toolchain list` lists them
@@ -100,11 +108,13 @@ def check(
     `EnvironmentMissing` where the toolchain is not installed or does not start.
     """
     began = time.monotonic()
+    if is_relax_module(model):
+        return _check_module(model, inputs, lanes, passes, toolchain, preload, folder)
     chosen = _lanes(lanes, passes, toolchain)
     found = cases_of(model, inputs)
     loaded = Path(preload) if preload else None
     fleet = shared_fleet(loaded)
-    where = (Path(folder) if folder else FOLDER).resolve()
+    where = _folder(folder)
     failures: list[FoundFailure] = []
     outcomes: list[tuple[LaneSpec, Outcome]] = []
     not_confirmed: list[str] = []
@@ -125,16 +135,61 @@ def check(
     return Checked(ran, not_run, tuple(not_confirmed), found.not_covered, len(found.cases), time.monotonic() - began)
 
 
+MODULE_LANES = {
+    "relax-module-llvm": ("llvm", "default"),
+    "relax-module-c": ("c", "default"),
+    "relax-module-zero": ("llvm", "zero"),
+}
+"""The lanes of a Relax module: the target, and the pipeline."""
+
+
+def _check_module(
+    module: Any,
+    inputs: Any,
+    globs: str,
+    passes: Sequence[str],
+    toolchain: str,
+    preload: str | Path | None,
+    folder: str | Path | None,
+) -> Checked:
+    began = time.monotonic()
+    names = [name for name in MODULE_LANES if any(fnmatchcase(name, glob) for glob in globs.split(","))]
+    if not names:
+        raise Invalid(f"no lane of a Relax module matches {globs!r}: they are {', '.join(MODULE_LANES)}")
+    first = _passes(passes)
+    jobs = [ModuleJob(0, 0, *MODULE_LANES[name], passes=first) for name in names]
+    loaded = Path(preload) if preload else None
+    found = check_modules([module], inputs, jobs, finder(loaded)(toolchain), _folder(folder), loaded)
+    if found.failures:
+        raise FindingError(found.failures)
+    verdicts = dict(zip(names, (verdict for _, verdict in found.done), strict=True))
+    ran = tuple(name for name, verdict in verdicts.items() if not verdict.kind)
+    not_run = tuple((name, f"{each.stage}: {each.message}") for name, each in verdicts.items() if each.kind)
+    if not ran and not found.not_confirmed:
+        raise Invalid(f"no lane ran: {'; '.join(f'{name}: {why}' for name, why in not_run)}")
+    unknown = tuple(dict.fromkeys(each.unknown for each in verdicts.values() if each.unknown))
+    return Checked(ran, not_run, found.not_confirmed, unknown, 1, time.monotonic() - began)
+
+
+def _folder(folder: str | Path | None) -> Path:
+    return (Path(folder) if folder else FOLDER).resolve()
+
+
 def _lanes(globs: str, passes: Sequence[str], toolchain: str) -> tuple[LaneSpec, ...]:
     chosen = in_toolchains(lanes_named(globs), named(toolchain))
+    first = _passes(passes)
+    if not first:
+        return chosen
+    return tuple(replace(lane, name=f"{lane.name}-passes", passes=first + lane.passes) for lane in chosen)
+
+
+def _passes(passes: Sequence[str]) -> tuple[str, ...]:
+    """The passes, each after those that it requires. Raise `Invalid` for a name that no row has."""
     if isinstance(passes, str):
         raise Invalid(f"passes is a string: pass a list of names, such as [{passes!r}]")
     if unknown := [name for name in passes if name not in TRANSFORMS_BY_NAME]:
         raise Invalid(f"there is no pass {unknown[0]!r}; oracles/transforms.py lists them")
-    if not passes:
-        return chosen
-    first = tuple(_with_required(passes))
-    return tuple(replace(lane, name=f"{lane.name}-passes", passes=first + lane.passes) for lane in chosen)
+    return tuple(_with_required(passes))
 
 
 def _with_required(passes: Iterable[str]) -> Iterator[str]:

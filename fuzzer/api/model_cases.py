@@ -55,7 +55,7 @@ def cases_of(model: Any, inputs: Any = None) -> ModelCases:
         return _resolved(_of_module(torch, model, inputs))
     raise Invalid(
         f"a {type(model).__name__} cannot be checked: pass a torch.nn.Module, the path of an .onnx or .pt2 file, a "
-        "case, or a folder with case.json"
+        "case, a folder with case.json, or a Relax module"
     )
 
 

@@ -6,7 +6,7 @@ Preloaded files import this module, so what a check needs is imported when it is
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,6 +64,7 @@ def register_pass(name: str, rewrite: Rewrite | str) -> None:
 def check_pass(
     pass_: Rewrite | str,
     *,
+    modules: Sequence[Any] | None = None,
     on: str = "relax",
     seconds: float = 60.0,
     tests: int | None = None,
@@ -78,6 +79,10 @@ def check_pass(
     """Fuzz a pass: random models are imported, compiled and run with it and without it, each in a process of its own.
 
     pass_          what `register_pass` takes. Other processes import it, or get it through dill
+    modules        Relax modules to run it on instead of random models: tvm.IRModule objects, or paths of what
+                   `tvm.ir.save_json` wrote. Each must mean after the pass what it means before: main is evaluated by
+                   the definitions of its operators, and compiled. Inputs are drawn; `ops`, `seconds` and `workers` do
+                   not apply, and `tests` is how often inputs are drawn in all, by default three times for each
     on             `relax`: the pass gets the module as it was imported; `kernels`: it gets the module after
                    LegalizeOps, and in another lane after FuseOps
     seconds        how long tests begin; failures that were found by then are still reduced, 10 to 30 s for each
@@ -100,12 +105,13 @@ def check_pass(
     an argument is wrong or the pass cannot be given to another process, `EnvironmentMissing` where the compilers do not
     start or the file with the pass raises, and `RuntimeError` where failures could not be investigated.
     """
-    return _checked(pass_, on, seconds, tests, seed, ops, idempotent, rounding, workers, most_findings, folder)
+    return _checked(pass_, modules, on, seconds, tests, seed, ops, idempotent, rounding, workers, most_findings, folder)
 
 
 def check_backend(
     partition: Rewrite | str,
     *,
+    modules: Sequence[Any] | None = None,
     seconds: float = 60.0,
     tests: int | None = None,
     seed: int | None = None,
@@ -123,11 +129,14 @@ def check_backend(
 
     The other arguments, the result and the exceptions are those of `check_pass`.
     """
-    return _checked(partition, "relax", seconds, tests, seed, ops, False, rounding, workers, most_findings, folder)
+    return _checked(
+        partition, modules, "relax", seconds, tests, seed, ops, False, rounding, workers, most_findings, folder
+    )
 
 
 def _checked(
     rewrite: Rewrite | str,
+    modules: Sequence[Any] | None,
     on: str,
     seconds: float,
     tests: int | None,
@@ -139,6 +148,7 @@ def _checked(
     most: int,
     folder: Path | str | None,
 ) -> PassReport:
+    from fuzzer.api.given_modules import check_given
     from fuzzer.api.pass_check import Wanted, check, claimed
     from generators.graph import Invalid
 
@@ -152,8 +162,11 @@ def _checked(
         workers or max(1, os.cpu_count() or 1),
         most,
     )
+    where = None if folder is None else Path(folder)
     try:
-        done = check(wanted, None if folder is None else Path(folder))
+        if modules is not None:
+            return check_given(wanted, modules, where)
+        done = check(wanted, where)
     except Invalid as error:
         raise ValueError(str(error)) from None
     if done.findings:

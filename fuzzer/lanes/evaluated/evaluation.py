@@ -81,7 +81,7 @@ def is_refuted(found: Contradiction, graph: Graph) -> bool:
 
 def _results(model: Imported) -> tuple[Array, ...]:
     """Evaluate main. Raise `Unknown`, `Outside` or `Contradiction`."""
-    program = Program(model.module, _value, interpreting(model.module, STEPS_OF_TESTS))
+    program = Program(model.module, declared_value, interpreting(model.module, STEPS_OF_TESTS))
     with torch.no_grad():
         results = flat(program.call("main", [to_torch(array) for array in model.inputs.values()]))
     if not all(isinstance(each, torch.Tensor) for each in results):
@@ -89,7 +89,7 @@ def _results(model: Imported) -> tuple[Array, ...]:
     return tuple(map(from_torch, results))
 
 
-def _value(call: Any, args: Sequence[Any]) -> Any:
+def declared_value(call: Any, args: Sequence[Any]) -> Any:
     """Return the value of a call, in the dtypes that the module declares. Raise `Contradiction` for another shape."""
     name = str(call.op.name).removeprefix("relax.")
     try:

@@ -175,36 +175,38 @@ def call_of(name: str, kind: Any, **attrs: Any) -> Any:
 
 
 def test_a_call_that_is_declared_with_another_shape_contradicts_its_module() -> None:
-    from fuzzer.lanes.evaluated.evaluation import _value  # loads TVM
+    from fuzzer.lanes.evaluated.evaluation import declared_value  # loads TVM
 
     x = torch.ones(2, 3)
-    assert torch.equal(_value(call_of("add", declared([2, 3])), (x, x)), x + x)
-    assert torch.equal(_value(call_of("add", declared([None, 3])), (x, x)), x + x), "an open size is not compared"
-    assert _value(call_of("add", declared([2, 3], "int64")), (x, x)).dtype is torch.int64
+    assert torch.equal(declared_value(call_of("add", declared([2, 3])), (x, x)), x + x)
+    assert torch.equal(declared_value(call_of("add", declared([None, 3])), (x, x)), x + x), (
+        "an open size is not compared"
+    )
+    assert declared_value(call_of("add", declared([2, 3], "int64")), (x, x)).dtype is torch.int64
     wrong = r"relax.add is declared as \[3, 2\], and by its definition it is \[2, 3\]"
     with pytest.raises(Contradiction, match=wrong):
-        _value(call_of("add", declared([3, 2])), (x, x))
+        declared_value(call_of("add", declared([3, 2])), (x, x))
     with pytest.raises(Unknown, match=r"relax\.add RuntimeError"):
-        _value(call_of("add", declared([2, 3])), (x, torch.ones(5)))
+        declared_value(call_of("add", declared([2, 3])), (x, torch.ones(5)))
 
 
 @pytest.mark.parametrize("name", ["maximum", "clip", "nn.relu", "sign"])
 def test_nan_through_a_comparison_decides_nothing(name: str) -> None:
     """TVM leaves it unspecified, and compiled code may be right by chance."""
-    from fuzzer.lanes.evaluated.evaluation import _value  # loads TVM
+    from fuzzer.lanes.evaluated.evaluation import declared_value  # loads TVM
 
     operands = {"maximum": (torch.ones(2),), "clip": (0, 1)}.get(name, ())
     with pytest.raises(Unknown, match=f"^relax.{name} of NaN$"):
-        _value(call_of(name, declared([2])), (torch.tensor([1.0, torch.nan]), *operands))
-    assert _value(call_of(name, declared([2])), (torch.tensor([1.0, 0.0]), *operands)).tolist()[0] == 1.0
-    nan = _value(call_of("add", declared([2])), (torch.tensor([1.0, torch.nan]), torch.ones(2)))
+        declared_value(call_of(name, declared([2])), (torch.tensor([1.0, torch.nan]), *operands))
+    assert declared_value(call_of(name, declared([2])), (torch.tensor([1.0, 0.0]), *operands)).tolist()[0] == 1.0
+    nan = declared_value(call_of("add", declared([2])), (torch.tensor([1.0, torch.nan]), torch.ones(2)))
     assert bool(nan.isnan()[1])
 
 
 def test_operands_that_pytorch_refuses_decide_nothing() -> None:
-    from fuzzer.lanes.evaluated.evaluation import _value  # loads TVM
+    from fuzzer.lanes.evaluated.evaluation import declared_value  # loads TVM
 
     with pytest.raises(Unknown, match=r"relax\.argmax IndexError"):
-        _value(call_of("argmax", declared([2]), axis=5), (torch.ones(2, 3),))
+        declared_value(call_of("argmax", declared([2]), axis=5), (torch.ones(2, 3),))
     with pytest.raises(Unknown, match=r"relax\.split of another number of tensors"):
-        _value(call_of("split", declared([2]), axis=0, indices_or_sections=[]), (torch.ones(2),))
+        declared_value(call_of("split", declared([2]), axis=0, indices_or_sections=[]), (torch.ones(2),))
