@@ -43,6 +43,10 @@ WAIT_SECONDS = 600.0
 _saving = threading.Lock()
 
 
+class NothingRan(Invalid):
+    """No lane can run the model: there is nothing to compare."""
+
+
 @dataclass(frozen=True, slots=True)
 class Checked:
     """What a check ran.
@@ -131,7 +135,7 @@ def check(
     ran = tuple(dict.fromkeys(lane.name for lane, outcome in outcomes if isinstance(outcome, Ran | Built)))
     not_run = tuple(dict.fromkeys((lane.name, why) for lane, outcome in outcomes if (why := _why_not(outcome))))
     if not ran and not not_confirmed:
-        raise Invalid(f"no lane ran: {'; '.join(f'{name}: {why}' for name, why in not_run)}")
+        raise NothingRan(f"no lane ran: {'; '.join(f'{name}: {why}' for name, why in not_run)}")
     return Checked(ran, not_run, tuple(not_confirmed), found.not_covered, len(found.cases), time.monotonic() - began)
 
 
@@ -166,7 +170,7 @@ def _check_module(
     ran = tuple(name for name, verdict in verdicts.items() if not verdict.kind)
     not_run = tuple((name, f"{each.stage}: {each.message}") for name, each in verdicts.items() if each.kind)
     if not ran and not found.not_confirmed:
-        raise Invalid(f"no lane ran: {'; '.join(f'{name}: {why}' for name, why in not_run)}")
+        raise NothingRan(f"no lane ran: {'; '.join(f'{name}: {why}' for name, why in not_run)}")
     unknown = tuple(dict.fromkeys(each.unknown for each in verdicts.values() if each.unknown))
     return Checked(ran, not_run, found.not_confirmed, unknown, 1, time.monotonic() - began)
 

@@ -30,10 +30,10 @@ class FoundFailure:
 
 
 class FindingError(AssertionError):
-    """Something was found. `findings` has each; the message has a title, a folder and a command for each."""
+    """Something was found. `findings` has each; the message has a title, a script and a command for each."""
 
     def __init__(self, findings: Sequence[FoundFailure]) -> None:
         self.findings = tuple(findings)
         count = "1 finding" if len(self.findings) == 1 else f"{len(self.findings)} findings"
-        listed = "".join(f"\n  {each.title}\n    {each.folder}\n    {each.replay}" for each in self.findings)
+        listed = "".join(f"\n  {each.title}\n    {each.repro}\n    {each.replay}" for each in self.findings)
         super().__init__(f"{count}:{listed}")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,29 +12,14 @@ import numpy as np
 import pytest
 
 import difftvm
-
-ROOT = Path(__file__).parents[3]
-CHANGE = """
-from tvm import relax
-
-honest = relax.transform.LegalizeOps
-
-
-def changed(*args, **kwargs):
-    return honest({"relax.nn.relu": lambda builder, call: call.args[0]})
-
-
-relax.transform.LegalizeOps = changed
-"""
+from difftvm import FindingError, Invalid, PassNotReached
 
 
 def attention() -> Any:
     """softmax(relu(x @ w)), of an open number of rows."""
-    from tvm import relax
+    from tvm import relax, tirx
 
     builder = relax.BlockBuilder()
-    from tvm import tirx
-
     rows = tirx.Var("n", "int64")
     x, w = relax.Var("x", relax.TensorType([rows, 8], "float32")), relax.Var("w", relax.TensorType([8, 8], "float32"))
     with builder.function("main", [x, w]):
@@ -42,11 +30,44 @@ def attention() -> Any:
     return builder.get()
 
 
-def drop_relu(mod: Any) -> Any:
-    """A wrong pass: it removes relu."""
-    from tvm import relax, tvm_ffi  # type: ignore[attr-defined]  # noqa: F401
+PASSES = """
+import os, signal
+import tvm
+from tvm import relax
 
+RELU = tvm.ir.Op.get("relax.nn.relu")
+
+
+@relax.expr_functor.mutator
+class Drop(relax.PyExprMutator):
+    def visit_call_(self, call):
+        call = super().visit_call_(call)
+        return call.args[0] if call.op == RELU else call
+
+
+def drop_relu(mod):
+    mutator = Drop(mod)
+    for name, function in mod.functions_items():
+        if isinstance(function, relax.Function):
+            mutator.builder_.update_func(name, mutator.visit_expr(function))
+    return mutator.builder_.get()
+
+
+def end(mod):
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def nothing(mod):
     return mod
+"""
+
+
+@pytest.fixture
+def passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    (tmp_path / "my_passes.py").write_text(PASSES)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield importlib.import_module("my_passes")
+    del sys.modules["my_passes"]
 
 
 @pytest.mark.tvm
@@ -56,3 +77,49 @@ def test_a_module_is_right_in_each_lane(tmp_path: Path) -> None:
     assert done.ran == ("relax-module-llvm", "relax-module-c", "relax-module-zero")
     assert (done.not_run, done.not_confirmed, done.not_covered, done.cases) == ((), (), (), 1)
     assert not (tmp_path / "modules").exists()
+
+
+@pytest.mark.tvm
+def test_a_pass_that_changes_the_meaning_is_found_with_a_script(tmp_path: Path, passes: Any) -> None:
+    with pytest.raises(FindingError, match=r"the module after own:drop_relu, evaluate for llvm: result 0") as error:
+        difftvm.check_pass(passes.drop_relu, modules=[attention()], seed=1, tests=1, folder=tmp_path / "found")
+    (found,) = error.value.findings
+    assert (found.kind, found.operators) == ("wrong-value", ("matmul", "nn.relu", "nn.softmax"))
+    file = tmp_path / "found" / "1" / "own_pass.py"
+    assert found.replay == f"python {found.repro} {file}"
+    assert subprocess.run([sys.executable, found.repro, file], capture_output=True).returncode == 1
+    file.write_text(file.read_text().replace("drop_relu", "nothing").replace("'nothing', user", "'drop_relu', user"))
+    done = subprocess.run([sys.executable, found.repro, file], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "right\n"), done.stderr
+
+
+@pytest.mark.tvm
+def test_a_pass_that_crashes_ends_its_own_process(tmp_path: Path, passes: Any) -> None:
+    with pytest.raises(FindingError, match="the process ended by signal 11"):
+        difftvm.check_pass(passes.end, modules=[attention()], seed=1, tests=1, folder=tmp_path / "found")
+
+
+@pytest.mark.tvm
+def test_a_right_pass_of_tvm_on_kernels(tmp_path: Path) -> None:
+    done = difftvm.check_pass("FuseTIR", modules=[attention()], on="kernels", seed=1, tests=1, folder=tmp_path)
+    assert (done.tests, done.ran, done.changed, done.flaky) == (1, 2, 1, 0)
+    assert done.lanes == ("relax-export-own-FuseTIR-legalized", "relax-export-own-FuseTIR-fused")
+
+
+@pytest.mark.tvm
+def test_a_pass_that_changes_nothing_is_not_reached(tmp_path: Path, passes: Any) -> None:
+    with pytest.raises(PassNotReached, match="the pass nothing changed none of 1 modules"):
+        difftvm.check_pass(passes.nothing, modules=[attention()], seed=1, tests=1, folder=tmp_path / "found")
+
+
+@pytest.mark.tvm
+def test_what_is_no_module_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "text.json").write_text("[]")
+    with pytest.raises(Invalid, match="no lane ran: relax-module-llvm: load: "):
+        difftvm.check(tmp_path / "text.json", lanes="*-llvm", folder=tmp_path)
+    with pytest.raises(Invalid, match=r"none.json: No such file or directory"):
+        difftvm.check(tmp_path / "none.json")
+    with pytest.raises(Invalid, match="no lane of a Relax module matches 'relax-export-llvm'"):
+        difftvm.check(attention(), lanes="relax-export-llvm")
+    with pytest.raises(ValueError, match="modules is empty"):
+        difftvm.check_pass("FoldConstant", modules=[])
