@@ -33,7 +33,7 @@ _PLAIN_FLOATS = ("float32", "float64")
 """bfloat16 is stored as integers, and target C has no names for its functions: there a harmless change shows bugs."""
 
 _PLAIN = f"str(call.ty.dtype) in {_PLAIN_FLOATS} and all(each.ty.ndim for each in call.args)"
-"""A numeral as an operand becomes a kernel's argument, which target C cannot compile: TVM's own legalization avoids it."""
+"""A numeral as an operand becomes an argument of a kernel, which target C cannot compile. TVM itself avoids that."""
 
 _PLUS_ONE = "return value + tirx.const(1, value.ty.dtype)"
 
