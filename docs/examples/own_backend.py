@@ -7,8 +7,7 @@ import tvm
 from tvm import relax, te
 from tvm.relax.dpl import is_op, wildcard
 
-from fuzzer.api.finding_error import FindingError
-from fuzzer.api.own_passes import check_backend
+import difftvm
 
 
 def generator(floor):
@@ -49,11 +48,11 @@ def wrong_relu(mod):
 def main(folder):
     for partition in exact_relu, wrong_relu:
         try:
-            report = check_backend(
+            report = difftvm.check_backend(
                 partition, ops="relu,exp,neg", tests=20, seed=1, most_findings=1, folder=folder / partition.__name__
             )
             print(f"{partition.__name__}: right in {report.tests} tests; it changed {report.changed} modules")
-        except FindingError as error:
+        except difftvm.FindingError as error:
             print(f"{partition.__name__}: {error}")
 
 

@@ -6,8 +6,7 @@ from pathlib import Path
 import tvm
 from tvm import relax
 
-from fuzzer.api.finding_error import FindingError
-from fuzzer.api.own_passes import check_pass
+import difftvm
 
 NEGATIVE, RELU = tvm.ir.Op.get("relax.negative"), tvm.ir.Op.get("relax.nn.relu")
 
@@ -61,9 +60,9 @@ def main(folder):
     options = {"ops": "neg,relu,exp", "idempotent": True, "tests": 30, "seed": 1, "most_findings": 1}
     for pass_ in remove_double_negation, remove_negation, repeat_relu:
         try:
-            report = check_pass(pass_, **options, folder=folder / pass_.__name__)
+            report = difftvm.check_pass(pass_, **options, folder=folder / pass_.__name__)
             print(f"{pass_.__name__}: right in {report.tests} tests; it changed {report.changed} modules")
-        except FindingError as error:
+        except difftvm.FindingError as error:
             print(f"{pass_.__name__}: {error}")
 
 

@@ -22,7 +22,7 @@ EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
 PASSES = """
 import os, signal
 from tvm import relax
-from fuzzer.api.own_passes import register_pass
+from difftvm import register_pass
 
 
 def define_twice(mod):
@@ -107,10 +107,10 @@ AGAIN = """
 import sys
 
 sys.path.insert(0, sys.argv[1])
+import difftvm
 import own_pass
-from fuzzer.api.own_passes import check_pass
 
-check_pass(own_pass.remove_negation, ops="exp", tests=1, seed=1, folder=sys.argv[2])
+difftvm.check_pass(own_pass.remove_negation, ops="exp", tests=1, seed=1, folder=sys.argv[2])
 """
 
 
