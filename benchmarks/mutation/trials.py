@@ -196,7 +196,8 @@ class Trials:
 
     def _pytest(self, folders: Sequence[str], plugin: object, *options: str) -> int:
         self._scratch.mkdir(exist_ok=True)
-        given = ["-o", "addopts=", "-p", "no:cacheprovider", "-p", "no:terminal", "-p", "no:xdist", "-m", self._marks]
+        plugins = ("cacheprovider", "terminal", "xdist", "difftvm")  # the last would import what is mutated
+        given = ["-o", "addopts=", *(f"-pno:{name}" for name in plugins), "-m", self._marks]
         temporary = [f"--basetemp={self._scratch / 'pytest'}"]
         return int(pytest.main([*given, *temporary, *options, *folders], plugins=[plugin]))
 

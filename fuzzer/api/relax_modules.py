@@ -66,10 +66,8 @@ def text_of(module: Any) -> str:
             raise Invalid(f"{module}: it is no text") from None
     if not is_relax_module(module):
         raise Invalid(f"a {type(module).__name__} is no Relax module: pass a tvm.IRModule, or the path of its JSON")
-    import tvm
-
     try:
-        return str(tvm.ir.save_json(module))
+        return str(sys.modules["tvm"].ir.save_json(module))
     except Exception as error:  # TVM may raise anything
         raise Invalid(f"TVM cannot write the module as JSON: {type(error).__name__}: {error}") from None
 

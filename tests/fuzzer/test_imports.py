@@ -189,7 +189,7 @@ def test_nothing_can_unpickle() -> None:
         text = (ROOT / source).read_text()
         calls = [ast.unparse(node.func) for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
         assert "torch.load" not in calls, source
-        assert "allow_pickle" not in text, source
+        assert "allow_pickle" not in text.replace("allow_pickle=False", ""), source
 
 
 def test_multiprocess_is_used_for_bytes_only() -> None:

@@ -66,7 +66,7 @@ def test_the_exception_lists_what_was_found() -> None:
     error = FindingError([FOUND])
     assert isinstance(error, AssertionError)
     assert error.findings == (FOUND,)
-    assert str(error) == "1 finding:\n  `torch.neg` is wrong\n    f/s\n    fuzz x"
+    assert str(error) == "1 finding:\n  `torch.neg` is wrong\n    f/s/repro.py\n    fuzz x"
     assert str(FindingError([FOUND, FOUND])).startswith("2 findings:\n")
 
 
