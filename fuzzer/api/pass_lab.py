@@ -1,9 +1,9 @@
 """A lab in which a lane with the user's pass fails only where the lane without the pass is right.
 
-A lane that fails with the pass also runs without it. Where both fail, TVM or the importer is at fault, and not the
-pass: the outcome is replaced by `Skipped`, which no oracle judges, as those of other lanes that fail. onnxruntime does
-not run, because no lane with a pass reads an ONNX file. So tests, reduction and blame look for what the
-pass does wrong.
+A lane that fails with the pass also runs without it, with the references that judge its values. Where both fail, TVM or
+the importer is at fault, and not the pass: the outcome is replaced by `Skipped`, which no oracle judges, as those of
+other lanes that fail. onnxruntime does not run, because no lane with a pass reads an ONNX file. So tests, reduction and
+blame look for what the pass does wrong.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from dataclasses import replace
 from fuzzer.difference.failures import failures_in
 from fuzzer.isolate.fleet import Lab
 from fuzzer.isolate.reports import SanitizerReport, ScriptRun
-from fuzzer.lanes import EVERY_TVM_LANE
+from fuzzer.lanes import EVERY_TVM_LANE, needed
 from fuzzer.triage.reproduce import RunLanes, in_toolchain_of, joined
 from generators.graph import Case
-from oracles.finding import is_onnx_reader
+from oracles.finding import is_onnx_reader, runs_exported_program
 from oracles.lane import LaneSpec
 from oracles.outcome import Built, Ran, Result, Skipped
 from oracles.siblings import sibling
@@ -63,7 +63,8 @@ def _judged(run: RunLanes, case: Case, lanes: Sequence[LaneSpec]) -> Result:
     result = run(case, [lane for lane in lanes if not is_onnx_reader(lane)])
     failing = failures_in(case, result.outcomes)
     plain = {lane: _without_pass(lane) for lane in failing if has_own_pass(lane)}
-    more = [lane for lane in dict.fromkeys(plain.values()) if lane not in result.outcomes]
+    wanted = dict.fromkeys(each for lane in plain.values() for each in (*needed(lane), lane))
+    more = [lane for lane in wanted if lane not in result.outcomes and not runs_exported_program(lane)]
     both = joined(result, run(case, more)) if more else result
     failing = failures_in(case, both.outcomes)
     right = {
@@ -80,7 +81,7 @@ def _judged(run: RunLanes, case: Case, lanes: Sequence[LaneSpec]) -> Result:
 
 
 def _without_pass(lane: LaneSpec) -> LaneSpec:
-    """The plain sibling of a lane, which ends where the lane ends."""
+    """The plain sibling of a lane. It runs to its end: a failure after the stage where the lane ends counts too."""
     found = sibling(lane, in_toolchain_of(EVERY_TVM_LANE, lane))
     assert found is not None, f"{lane} has no plain sibling"
-    return replace(found, until=lane.until)
+    return found

@@ -1,9 +1,9 @@
 """A lab in which only what fails in the patched toolchain, and not in the base, is a failure.
 
-The lanes run in the patched toolchain. A lane that fails there runs in the base too. Where it fails there as well, its
-outcome is replaced by `Skipped`, which no oracle judges. So tests, reduction, confirmation and blame look for what is
-wrong in the patched toolchain alone, and are otherwise those of every campaign. A lane that does not support a case
-fails where the base supports it.
+The lanes run in the patched toolchain. A lane that fails there runs in the base too, to its end, and with the
+references that judge its values. Where it fails there as well, in whatever way, its outcome is replaced by `Skipped`,
+which no oracle judges. So tests, reduction, confirmation and blame look for what is wrong in the patched toolchain
+alone, and are otherwise those of every campaign. A lane that does not support a case fails where the base supports it.
 
 All lanes of some tests, and those of investigations, run in the base too. That shows what fails in the base alone, and
 what costs more than there.
@@ -22,10 +22,11 @@ from fuzzer.difference.failures import failures_in, refusal
 from fuzzer.difference.pair import Pair, described
 from fuzzer.isolate.fleet import Lab
 from fuzzer.isolate.reports import SanitizerReport, ScriptRun
+from fuzzer.lanes import needed
 from fuzzer.triage.reproduce import RunLanes, joined
 from generators import case_file
 from generators.graph import Case
-from oracles.finding import Finding
+from oracles.finding import Finding, runs_exported_program
 from oracles.lane import Engine, LaneSpec, is_tier_1
 from oracles.outcome import BaseCosts, Broken, Built, Outcome, Outcomes, Ran, Result, Skipped, Unsupported
 
@@ -123,9 +124,13 @@ class DifferenceLab:
         ]
         runs.verdicts |= dict.fromkeys(known, _Verdict.BOTH)
         compared = [lane for lane in alone if lane not in known and (lane in failures or runs.all_twins)]
-        twins = {self._pair.twin(lane): lane for lane in compared}
-        ran = run(case, tuple(twins)) if twins else Result({})
-        base = {twins[lane]: outcome for lane, outcome in ran.outcomes.items()}
+        twins = {lane: self._twin(lane, lane in failures) for lane in compared}
+        references = dict.fromkeys(each for lane in twins if lane in failures for each in needed(lane))
+        missing = [each for each in references if each not in runs.outcomes and not runs_exported_program(each)]
+        ran = run(case, (*missing, *twins.values())) if twins else Result({})
+        runs.outcomes |= {lane: ran.outcomes[lane] for lane in missing}
+        failures = failures_in(case, runs.outcomes)
+        base = {lane: ran.outcomes[twin] for lane, twin in twins.items()}
         self.comparisons.ran(len(base))
         self._trace(runs, result.outcomes, base)
         runs.base |= base
@@ -157,6 +162,11 @@ class DifferenceLab:
                         self._fixed(case, failures_of_base[lane])
                 case _Verdict.RIGHT:
                     yield lane, _with_costs(patched, base)
+
+    def _twin(self, lane: LaneSpec, fails: bool) -> LaneSpec:
+        """The lane in the base. Where a lane that ends early fails, the base has to be right to the end of the run."""
+        twin = self._pair.twin(lane)
+        return replace(twin, until=None) if fails else twin
 
     def _trace(self, runs: _Runs, now: Outcomes, base: Outcomes) -> None:
         """Record what the lanes reached of the changed code, and what the twins did otherwise."""

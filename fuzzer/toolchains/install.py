@@ -25,10 +25,11 @@ from generators.graph import Invalid
 Tell = Callable[[str], None]
 """Called with a line about the step that begins."""
 
-AS_HOST = ("torch", "numpy", "ml_dtypes", "msgspec", "multiprocess", "safetensors", "onnx", "onnxscript")
-"""The packages that children need beside TVM. They get the host's versions, so that toolchains differ in TVM only."""
+AS_HOST = ("torch", "numpy", "ml_dtypes", "msgspec", "multiprocess", "psutil", "safetensors", "onnx", "onnxscript")
+"""The packages that children need beside TVM. They get the host's versions, so that toolchains differ in TVM only.
+TVM's MetaSchedule imports psutil, which releases of apache-tvm do not require."""
 
-NEEDED = ("msgspec", "multiprocess", "numpy", "ml_dtypes", "safetensors", "torch")
+NEEDED = ("msgspec", "multiprocess", "numpy", "ml_dtypes", "psutil", "safetensors", "torch")
 """The packages, beside tvm, that an interpreter must have to run children."""
 
 OLDEST_PYTHON = (3, 11)

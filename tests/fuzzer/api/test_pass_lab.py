@@ -71,6 +71,15 @@ def test_wrong_values_count_where_they_are_right_without_the_pass(plain_is_wrong
     assert found == ([] if plain_is_wrong else [(OWN, Kind.WRONG_VALUE)])
 
 
+def test_a_lane_that_is_wrong_without_the_pass_accuses_it_of_nothing() -> None:
+    """The pass raises, which is confirmed without the references of values and up to the failing stage."""
+    wrong = Ran(tuple(fakes.correct((fakes.expect([1.0, -2.0]),)).outputs[0] + 1 for _ in CASE.graph.outputs))
+    early = replace(OWN, until=Stage.COMPILE)
+    outer, inner = lab({OWN: RAISES, PLAIN: wrong})
+    assert outer.run(CASE, (TORCH, early)).outcomes[early] == WITHOUT_PASS
+    assert [lanes for _, lanes in inner.ran] == [(OWN,), (PLAIN,)]
+
+
 def test_onnxruntime_does_not_run() -> None:
     requested: list[LaneSpec] = []
 

@@ -46,11 +46,13 @@ class FakeLab:
 
     outcomes: dict[tuple[str, str], Outcome]
     ran: list[tuple[str, str]] = field(default_factory=list)
+    lanes: list[LaneSpec] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     cpu_seconds: float = 0.0
 
     def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
         self.ran += [(lane.toolchain, lane.name) for lane in lanes]
+        self.lanes += lanes
         right = references(*RIGHT)
         found = {lane: right.get(lane) or self.outcomes.get((lane.toolchain, lane.name)) for lane in lanes}
         return Result({lane: outcome or correct(RIGHT) for lane, outcome in found.items()}, cpu_seconds=1.0)
@@ -128,6 +130,14 @@ def test_a_lane_that_comes_to_no_end_has_no_costs_in_the_base(made: Make) -> Non
         lab, _, _ = made(**failing)
         (outcome,) = lab.run(not_all_twins(), [TVM]).outcomes.values()
         assert facts_of(outcome).base is None
+
+
+def test_a_base_that_fails_later_is_not_right(made: Make) -> None:
+    """A failure with a message is confirmed without the references of values, up to the stage of the failure."""
+    lab, fake, _ = made(host_llvm=RAISED, base_llvm=WRONG)
+    early = replace(TVM, until=Stage.IMPORT)
+    assert lab.run(not_all_twins(), [TORCH, early]).outcomes[early] is IN_BOTH
+    assert fake.lanes[2:] == [*list(references(*RIGHT))[1:], replace(TVM, toolchain="base")]
 
 
 def test_references_may_come_from_an_earlier_run(made: Make) -> None:

@@ -241,7 +241,7 @@ def test_a_python_that_is_too_old(cache: Path, tmp_path: Path) -> None:
 def test_a_python_that_lacks_something(cache: Path, tmp_path: Path) -> None:
     bare = script(tmp_path / "python", f'#!/bin/sh\nexec {os.path.realpath(sys.executable)} -S "$@"\n')
     with pytest.raises(
-        EnvironmentMissing, match=r"it lacks msgspec, multiprocess, numpy, ml_dtypes, safetensors, torch, tvm$"
+        EnvironmentMissing, match=r"it lacks msgspec, multiprocess, numpy, ml_dtypes, psutil, safetensors, torch, tvm$"
     ):
         install.add_own("mine", bare, {}, quiet)
     assert registry.names() == []
