@@ -8,6 +8,7 @@ import json
 import random
 import sqlite3
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from enum import StrEnum
@@ -215,7 +216,7 @@ def _zip(data: bytes, source: random.Random) -> bytes:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = [(name, archive.read(name)) for name in archive.namelist()]
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError, EOFError):
+    except (zipfile.BadZipFile, zlib.error, OSError, ValueError, NotImplementedError, RuntimeError, EOFError):
         return _bytes(data, source)
     if not members:
         return _bytes(data, source)

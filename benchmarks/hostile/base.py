@@ -12,7 +12,7 @@ from decoders.base import ROOT
 from decoders.indexes import index_bytes
 from decoders.models import exported, onnx_bytes
 
-from fuzzer.campaign import filing_progress
+from fuzzer.campaign import filing_progress, notable_tests
 from fuzzer.campaign.store import Store
 from fuzzer.campaign.waiting_item import document as waiting_document
 from fuzzer.campaign.waiting_item import written
@@ -20,11 +20,25 @@ from fuzzer.cluster import assignment
 from fuzzer.filing.ledger import Ledger, LedgerEntry
 from fuzzer.findings import finding_file, record
 from fuzzer.findings import merge as merging
+from fuzzer.lanes import TVM_LANES
+from fuzzer.regression import record as regression
+from fuzzer.regression.runs import failure_id
 from fuzzer.signature import signature_of
 from fuzzer.toolchains.registry import ToolchainRecord
 from fuzzer.toolchains.toolchain import GraphLanguage
 from fuzzer.triage.investigate import Sighting
+from generators import case_file
 from hostile.place import CORPUS_CASE, FINDING, ONNX_FINDING, SECRET, TOOLCHAIN, Place
+from oracles.outcome import Ran, Result
+
+OPTIONS = """
+passes = ["FoldConstant", "EliminateCommonSubexpr"]
+opt_levels = [2, 3]
+
+[own]
+opt_level = 3
+"""
+"""A file of compile options."""
 
 
 def build(root: Path) -> Place:
@@ -42,6 +56,7 @@ def build(root: Path) -> Place:
         store.state.counters.tests = 3
         _let_wait(store, ROOT / "crashes" / ONNX_FINDING)
     (place.campaign / "index.sqlite").write_bytes(index_bytes())
+    _notable(place)
     for beside in place.campaign.glob("index.sqlite-*"):
         beside.unlink()
     merged = merging.MergeFile(1, [merging.Merge(ONNX_FINDING, FINDING, "the same message")])
@@ -50,12 +65,39 @@ def build(root: Path) -> Place:
     assignment.write(place.campaign, assignment.Round(0, 10, [0, 1]))
     (place.campaign / "models" / "m.onnx").write_bytes(onnx_bytes())
     (place.campaign / "models" / "m.pt2").write_bytes(exported())
+    _kept(place)
+    (place.campaign / "options.toml").write_text(OPTIONS)
     _sweep(place.campaign / "sweep", place.corpus_case)
     _toolchain(place.campaign / "cache" / "difftvm" / "toolchains" / TOOLCHAIN)
     _ledger(place.campaign / "filed.sqlite")
     with Store(place.good, 8) as store:
         store.save_state()
+    place.preload.write_text("import tvm\n")
     return place
+
+
+def _kept(place: Place) -> None:
+    """A regression corpus of two cases: one that is right, and one with a known failure."""
+    lane = TVM_LANES[0]
+    doc, failing = finding_file.read_with_case(place.finding)
+    cases = {regression.name_of(case): case for case in (case_file.read(place.corpus_case), failing)}
+    right, wrong = cases
+    failure = failure_id(doc.finding)
+    known = regression.KnownFailure(doc.finding.kind, doc.finding.component, "a value is wrong", FINDING)
+    entries = [
+        regression.Entry(right, ["cond"], CORPUS_CASE, right=[lane.name]),
+        regression.Entry(wrong, ["selu"], FINDING, fails={lane.name: failure}),
+    ]
+    description = regression.Description(
+        format=regression.FORMAT,
+        toolchain="host",
+        versions={"tvm": "0.27.0"},
+        cpu_seconds=1.5,
+        coverage={"operators": regression.Coverage(2, 3)},
+        lanes={lane.name: regression.short(lane)},
+        failures={failure: known},
+    )
+    regression.write(place.kept, description, entries, cases)
 
 
 def _let_wait(store: Store, folder: Path) -> None:
@@ -64,6 +106,14 @@ def _let_wait(store: Store, folder: Path) -> None:
     waiting = waiting_document(case, sighting, {"tvm": "0.27.0"})
     (store.folder / "waiting").mkdir()
     written(store.folder / "waiting" / waiting.slug, waiting, case)
+
+
+def _notable(place: Place) -> None:
+    """Add a test to the index that `fuzz corpus keep` can take."""
+    document = notable_tests.encoded(case_file.read(place.corpus_case), Result({TVM_LANES[0]: Ran(())}), ())
+    with closing(sqlite3.connect(place.campaign / "index.sqlite")) as db:
+        db.execute("INSERT INTO notable_tests VALUES (1, 2, ?)", (document,))
+        db.commit()
 
 
 def _sweep(folder: Path, case: Path) -> None:

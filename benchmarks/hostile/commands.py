@@ -56,6 +56,10 @@ KINDS = {
         Form.JSON, lambda place: place.campaign / "cache" / "difftvm" / "toolchains" / TOOLCHAIN / "toolchain.json"
     ),
     "filed.sqlite": Kind(Form.SQLITE, lambda place: place.campaign / "filed.sqlite"),
+    "kept/corpus.json": Kind(Form.JSON, lambda place: place.kept / "corpus.json"),
+    "kept/expected.jsonl": Kind(Form.LINES, lambda place: place.kept / "expected.jsonl"),
+    "kept/cases.zip": Kind(Form.ZIP, lambda place: place.kept / "cases.zip"),
+    "options.toml": Kind(Form.BYTES, lambda place: place.campaign / "options.toml"),
     "sweep/samples.jsonl": Kind(Form.LINES, lambda place: place.campaign / "sweep" / "samples.jsonl"),
     "sweep/asked.json": Kind(Form.JSON, lambda place: place.campaign / "sweep" / "asked.json"),
 }
@@ -64,6 +68,7 @@ _DOC, _CASE = frozenset({"finding.json"}), frozenset({"finding.json", "case.json
 _RECORD = _CASE | {"natural.json", "natural.safetensors", "ir-before.txt", "onnx.json"}
 _BOOKS = frozenset({"index.sqlite", "campaign.json"})
 _WAITING = frozenset({"waiting/finding.json", "waiting/case.json", "waiting/attempts.txt"})
+_KEPT = frozenset({"kept/corpus.json", "kept/expected.jsonl", "kept/cases.zip"})
 _SWEEP = frozenset({"sweep/samples.jsonl", "sweep/asked.json"})
 
 
@@ -134,6 +139,29 @@ VERBS = {
     "corpus": Verb(
         lambda place: ["corpus", "--corpus", place.campaign / "corpus"],
         frozenset({"corpus/case.json", "corpus/expect.json"}),
+    ),
+    "corpus keep": Verb(
+        lambda place: ["corpus", "keep", place.campaign, "--into", place.out / "kept"],
+        _CASE | _BOOKS | {"merged.json"},
+    ),
+    "corpus run": Verb(lambda place: ["corpus", "run", place.kept], _KEPT),
+    "diff --cases": Verb(
+        lambda place: [
+            *("diff", "--patched-preload", place.preload, "--cases", place.campaign, "--tests", 1),
+            *("--campaign", place.out / "diff"),
+        ],
+        _CASE | {"corpus/case.json"},
+    ),
+    "run --around": Verb(
+        lambda place: ["run", "--tests", 1, "--around", place.campaign / "models", "--campaign", place.out / "run"],
+        frozenset({"m.onnx", "m.pt2"}),
+    ),
+    "run --configurations": Verb(
+        lambda place: [
+            *("run", "--tests", 1, "--configurations", place.campaign / "options.toml"),
+            *("--campaign", place.out / "run"),
+        ],
+        frozenset({"options.toml"}),
     ),
     "import": Verb(
         lambda place: ["import", place.campaign / "models", "--into", place.out / "seeds"],

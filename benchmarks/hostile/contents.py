@@ -57,7 +57,8 @@ def other_contents() -> Iterator[Row]:
     for kind in ("finding.json", "case.json", "natural.json", "onnx.json", "campaign.json", "merged.json"):
         for name, contents in _CONTENTS.items():
             yield Row(f"{kind}: {name}", with_contents(kind, contents), frozenset({kind}))
-    for kind in ("filing.json", "waiting/finding.json", "corpus/case.json", "corpus/expect.json", "toolchain.json"):
+    small = ("filing.json", "waiting/finding.json", "corpus/case.json", "corpus/expect.json", "toolchain.json")
+    for kind in (*small, "kept/corpus.json", "kept/expected.jsonl", "options.toml"):
         for name in ("invalid UTF-8", "nested 200,000 deep", "90 MB of empty lists"):
             yield Row(f"{kind}: {name}", with_contents(kind, _CONTENTS[name]), frozenset({kind}))
     escapes = ESCAPES.encode()

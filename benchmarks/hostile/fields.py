@@ -134,6 +134,14 @@ _FIELDS: tuple[Field, ...] = (
     ("an expectation of another format", "corpus/expect.json", ("format",), "1"),
     ("a lane with an unknown field", "corpus/expect.json", ("expected", 0, "lane", ESCAPES), 1),
     ("a stage that is none", "corpus/expect.json", ("expected", 0, "gives"), ESCAPES),
+    ("a toolchain with escapes", "kept/corpus.json", ("toolchain",), ESCAPES),
+    ("versions with escapes", "kept/corpus.json", ("versions",), {"tvm": ESCAPES}),
+    ("a lane with code", "kept/corpus.json", ("lanes", INJECTED), {"name": INJECTED, "target": INJECTED}),
+    ("a lane with an unknown field", "kept/corpus.json", ("lanes", "a"), {ESCAPES: 1}),
+    ("a level of 10^30", "kept/corpus.json", ("lanes", "a"), {"name": "a", "engine": "tvm", "opt_level": 10**30}),
+    ("100,000 lanes", "kept/corpus.json", ("lanes",), {f"a{n}": {"name": "a", "engine": "tvm"} for n in range(10**5)}),
+    ("a failure with escapes", "kept/corpus.json", ("failures", ESCAPES), {"kind": ESCAPES}),
+    ("coverage of 10^30", "kept/corpus.json", ("coverage", ESCAPES), {"covered": 10**30, "of": 0}),
     ("an interpreter that is a script", "toolchain.json", ("python",), "/tmp/evil.sh"),
     ("a name that leads upwards", "toolchain.json", ("name",), "../x"),
     ("no version of TVM", "toolchain.json", ("versions",), {}),
@@ -171,6 +179,54 @@ def fields() -> Iterator[Row]:
         with_contents("sweep/samples.jsonl", lambda data: b"7\n"),
         frozenset({"sweep/samples.jsonl"}),
     )
+
+
+def lines() -> Iterator[Row]:
+    """Rows: lines of a regression corpus, and a file of compile options."""
+    entries: dict[str, dict[str, object]] = {
+        "a case that leads upwards": {"case": "../../outside/x"},
+        "a case that is not there": {"case": "0123456789ab"},
+        "an unknown lane": {"right": [ESCAPES]},
+        "an unknown failure": {"fails": {"relax-export-llvm": ESCAPES}},
+        "operators with escapes": {"ops": [ESCAPES]},
+        "a million operators": {"ops": ["relu"] * 1_000_000},
+        "a source with escapes": {"source": ESCAPES},
+        "an unknown field": {ESCAPES: 1},
+    }
+    for name, fields_of_line in entries.items():
+        make = with_contents("kept/expected.jsonl", _first_line_with(fields_of_line))
+        yield Row(f"kept/expected.jsonl: {name}", make, frozenset({"kept/expected.jsonl"}))
+    yield Row(
+        "kept/expected.jsonl: 100,000 lines",
+        with_contents("kept/expected.jsonl", lambda data: data.splitlines(keepends=True)[0] * 100_000),
+        frozenset({"kept/expected.jsonl"}),
+    )
+    options = {
+        "a pass that is code": f"passes = ['a', {json.dumps(INJECTED)}]",
+        "a pass with escapes": f"passes = ['FoldConstant', {json.dumps(ESCAPES)}]",
+        "a target with code": f"targets = ['llvm', {json.dumps(INJECTED)}]",
+        "a level of 10^30": f"opt_levels = [1, {10**30}]",
+        "a negative level": "opt_levels = [-1, 2]",
+        "a level with 100,000 digits": f"opt_levels = [{'9' * 100_000}]",
+        "100,000 passes": f"passes = {['FoldConstant'] * 100_000}",
+        "100 passes": f"tuples = 3\noptions = {[f'tirx.{n}' for n in range(100)]}",
+        "nested 10,000 deep": "passes = " + "[" * 10_000,
+        "a key of 10,000 parts": ".".join(["a"] * 10_000) + " = 1",
+        "1 MB of keys": "\n".join(f"a{n} = 1" for n in range(80_000)),
+        "an unknown key with escapes": f"{json.dumps(ESCAPES)} = 1",
+    }
+    for name, text in options.items():
+        contents = text.encode(errors="surrogatepass")
+        make = with_contents("options.toml", lambda data, contents=contents: contents)
+        yield Row(f"options.toml: {name}", make, frozenset({"options.toml"}))
+
+
+def _first_line_with(changes: dict[str, object]) -> Callable[[bytes], bytes]:
+    def contents(data: bytes) -> bytes:
+        first, *others = data.splitlines(keepends=True)
+        return b"".join((json.dumps(json.loads(first) | changes).encode() + b"\n", *others))
+
+    return contents
 
 
 def _raw(text: bytes) -> Callable[[bytes], bytes]:

@@ -56,5 +56,14 @@ class Place:
         return self.campaign / "corpus" / CORPUS_CASE
 
     @property
+    def kept(self) -> Path:
+        """A regression corpus."""
+        return self.campaign / "kept"
+
+    @property
+    def preload(self) -> Path:
+        return self.good / "preload.py"
+
+    @property
     def waiting(self) -> Path:
         return next(iter((self.campaign / "waiting").glob("*")))

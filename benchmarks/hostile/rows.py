@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hostile.contents import other_contents, something_else_in_its_place
-from hostile.fields import fields
+from hostile.fields import fields, lines
 from hostile.folders import folders
 from hostile.models import models
 from hostile.row import Row
@@ -15,6 +15,7 @@ def rows() -> list[Row]:
         *something_else_in_its_place(),
         *other_contents(),
         *fields(),
+        *lines(),
         *tensors(),
         *indices(),
         *folders(),

@@ -112,6 +112,9 @@ def _changed(event: str, arguments: tuple[Any, ...]) -> list[str]:
     return [_in_place(path if folder is None else f"/proc/self/fd/{folder}/{path}") for path in paths]
 
 
+_CHECKS_A_PRELOAD = ("fuzzer", "toolchains", "preload.py")
+"""It compiles the file that `--preload` names, to see whether it is Python, and does not execute it."""
+
 _PARENTS = frozenset({PROJECT, os.path.dirname(PROJECT)})
 
 
@@ -150,6 +153,8 @@ def _of_code(event: str, arguments: tuple[Any, ...]) -> str:
     if not caller:  # the interpreter itself, with what its command line names
         return ""
     installed = "/site-packages/" in caller or not os.path.realpath(caller).startswith(PROJECT)
+    if event == "compile" and os.path.realpath(caller) == os.path.join(PROJECT, *_CHECKS_A_PRELOAD):
+        return ""
     if caller.startswith("<frozen") or (installed and os.path.realpath(caller).startswith(_CODE)):
         return ""
     return f"{event} of {file!r} from {caller}"

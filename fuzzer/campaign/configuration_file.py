@@ -19,6 +19,7 @@ from fuzzer.campaign.covering import Exclusions, Value
 from fuzzer.lanes import EVALUATED_LANES
 from fuzzer.lanes.base.availability import THIS, Machine, Missing, availability, in_words
 from generators.graph import Invalid
+from generators.plain_file import read_plain
 from oracles.lane import Engine, Execution, Importer, LaneSpec, Params, Pipeline
 from oracles.lane_check import invalid_reason
 from oracles.transforms import DISABLED_WITH, TRANSFORMS_BY_NAME, ModuleForm, not_disabled_alone
@@ -28,6 +29,8 @@ PLAIN = LaneSpec(f"relax-{Importer.EXPORT}-drawn", Engine.TVM, Importer.EXPORT, 
 
 SWITCHES = ("passes", "disabled", "options")
 MOST_VALUES = 200
+MOST_BYTES = 16 << 10
+"""The largest file. `MOST_VALUES` values have less, and a key with many dots takes tomllib much memory."""
 
 
 class Own(msgspec.Struct, forbid_unknown_fields=True):
@@ -107,10 +110,10 @@ class Listed:
 def read(path: Path, machine: Machine = THIS) -> Listed:
     """Read a file. Raise `Invalid` with one sentence where it is wrong, or where this machine cannot run a value."""
     try:
-        found = msgspec.convert(tomllib.loads(path.read_text()), File)
+        found = msgspec.convert(tomllib.loads(read_plain(path, MOST_BYTES).decode()), File)
     except OSError as error:
         raise Invalid(f"{path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, msgspec.ValidationError, RecursionError) as error:  # also a number with too many digits
         raise Invalid(f"{path}: {error}") from None
     try:
         return _listed(found, machine)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
+import stat
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -12,6 +14,7 @@ from types import TracebackType
 from typing import IO
 
 from generators.graph import Invalid
+from generators.plain_file import NO_FILE
 
 MAX_MEMBERS = 200_000
 MAX_READ = 32 << 20
@@ -39,7 +42,7 @@ class Archive:
     def __init__(self, path: Path) -> None:
         self._path = path
         try:
-            self._file = _File(io.FileIO(path))
+            self._file = _File(io.FileIO(_opened(path)))
             self._zip = zipfile.ZipFile(self._file)
         except _BROKEN as error:
             raise self._broken(error) from None
@@ -77,6 +80,15 @@ class Archive:
     def _broken(self, error: Exception, name: str = "") -> Invalid:
         message = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         return Invalid(f"{self._path}: {name and f'{name}: '}{' '.join(message.split()) or type(error).__name__}")
+
+
+def _opened(path: Path) -> int:
+    """Return the descriptor of a regular file. Anything else, as a pipe, could let the reader wait for ever."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, NO_FILE, str(path))
+    return descriptor
 
 
 def _parts(member: IO[bytes], most: int) -> Iterator[bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -217,6 +218,31 @@ def test_a_wrong_file_is_refused_in_one_sentence(text: str, why: str, tmp_path: 
     with pytest.raises(Invalid) as error:
         read(path, Machine(which=lambda name: None))
     assert str(error.value) == f"{path}: {why}"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (f"opt_levels = [{'9' * 5000}]", "Exceeds the limit"),
+        ('passes = ["\udc80"]', "can't decode byte 0x80"),
+        (f"passes = {'[' * 5000}", "recursion|nested"),
+        (" " * 17_000, "it has more than 16,384 bytes$"),
+    ],
+)
+def test_a_file_that_harms_its_reader_is_refused(text: str, why: str, tmp_path: Path) -> None:
+    path = tmp_path / "flags.toml"
+    path.write_text(text, errors="surrogateescape")
+    with pytest.raises(Invalid, match=why):
+        read(path)
+
+
+def test_a_pipe_or_a_link_in_the_place_of_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "real.toml").write_text('targets = ["llvm", "llvm-O0"]')
+    (tmp_path / "link.toml").symlink_to(tmp_path / "real.toml")
+    os.mkfifo(tmp_path / "pipe.toml")
+    for name, why in (("link", "it is a link"), ("pipe", "it is not a regular file")):
+        with pytest.raises(Invalid, match=rf"{name}\.toml: {why}"):
+            read(tmp_path / f"{name}.toml")
 
 
 def test_a_file_that_is_not_there_and_too_many_tuples_are_refused(tmp_path: Path) -> None:

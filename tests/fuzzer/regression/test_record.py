@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import zipfile
 from pathlib import Path
 
@@ -127,6 +128,13 @@ def test_the_archive_is_not_read_through_a_link(folder: Path, tmp_path: Path) ->
     (folder / CASES).rename(tmp_path / CASES)
     (folder / CASES).symlink_to(tmp_path / CASES)
     with pytest.raises(Invalid, match="link"):
+        read(folder)
+
+
+def test_a_pipe_in_the_place_of_the_archive_is_refused_at_once(folder: Path) -> None:
+    (folder / CASES).unlink()
+    os.mkfifo(folder / CASES)
+    with pytest.raises(Invalid, match=r"cases\.zip: it is not a regular file$"):
         read(folder)
 
 
