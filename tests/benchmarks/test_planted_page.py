@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from planted.table import HARMLESS, WORSE, Part
+from changes_of_tvm.table import HARMLESS, WORSE, Part
 
 PAGE = " ".join((Path(__file__).parents[2] / "docs" / "diff.md").read_text().split())
 

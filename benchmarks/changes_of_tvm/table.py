@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from planted.forms import converter, kernels_pass, legalization, onnx_converter, relax_pass
+from changes_of_tvm.forms import converter, kernels_pass, legalization, onnx_converter, relax_pass
 
 
 class Part(StrEnum):
