@@ -2,10 +2,11 @@
 
     python benchmarks/planted_changes.py [--names GLOB] [--seconds 600] [--workers 2] [--seed 1] [--out FOLDER]
 
-`changes_of_tvm/table.py` has thirty changes for the worse and ten that change no result. Each is a preloaded file of its own,
-whose run ends with the first finding that is worse. Prints a line for each change: the exit code, the seconds until the
-end (the start of the compilers and triage included), the tests and the finding; then how many were found, the median of
-their seconds, and how many of the harmless ones were called worse. `--out` keeps the directories of the runs.
+`changes_of_tvm/table.py` has thirty changes for the worse and ten that change no result. Each is a preloaded file of
+its own, whose run ends with the first finding that is worse. Prints a line for each change: the exit code, the
+seconds until the end (the start of the compilers and triage included), the tests and the finding; then how many were
+found, the median of their seconds, and how many of the harmless ones were called worse. `--out` keeps the directories
+of the runs.
 """
 
 from __future__ import annotations

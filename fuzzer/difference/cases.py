@@ -12,6 +12,7 @@ from pathlib import Path
 from fuzzer.campaign.guidance import Guidance
 from fuzzer.cases.open_sizes import at_each_size
 from fuzzer.difference.reach import Reach
+from fuzzer.findings.finding_file import CRASHES
 from fuzzer.regression import record
 from fuzzer.seeds import corpus
 from generators import case_file
@@ -20,6 +21,7 @@ from generators.choice import NumpySource
 from generators.graph import Case, Invalid
 from generators.mutate import mutate
 from generators.ops import TABLE, Op
+from generators.plain_file import LINK
 from generators.random_graph import generate
 
 NEAR, MUTATED = 50, 25
@@ -141,9 +143,11 @@ def kept_in(folders: Sequence[Path]) -> list[Case]:
 def _cases_of(folder: Path) -> list[Case]:
     if record.is_corpus(folder):
         return list(record.read(folder).cases.values())
-    places = [folder, *(folder / name for name in (corpus.FOLDER, "crashes"))]
-    found = [path.parent for place in places[:1] for path in place.glob(f"{case_file.JSON_NAME}")]
-    found += [path.parent for place in places for path in sorted(place.glob(f"*/{case_file.JSON_NAME}"))]
+    within = [folder / name for name in (corpus.FOLDER, CRASHES)]
+    if link := next((each for each in within if each.is_symlink()), None):  # the campaign may come from elsewhere
+        raise Invalid(f"{link}: {LINK}")
+    found = [folder] if (folder / case_file.JSON_NAME).exists() else []
+    found += [path.parent for place in (folder, *within) for path in sorted(place.glob(f"*/{case_file.JSON_NAME}"))]
     if not found:
         raise Invalid(f"{folder}: no case, no corpus and no campaign")
     return [case_file.read(path) for path in found]

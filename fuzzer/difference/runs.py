@@ -8,6 +8,7 @@ from pathlib import Path
 from fuzzer.findings.finding_file import CRASHES
 from generators import case_file
 from generators.graph import Case, Invalid
+from generators.plain_file import LINK
 
 
 def _runs(folder: Path) -> dict[int, Path]:
@@ -38,5 +39,7 @@ def cases_of_earlier_runs(folder: Path) -> list[Case]:
 
 def _cases(folder: Path) -> Iterator[Case]:
     for run in reversed(_runs(folder).values()):
+        if (run / CRASHES).is_symlink():
+            raise Invalid(f"{run / CRASHES}: {LINK}")
         for path in sorted((run / CRASHES).glob(f"*/{case_file.JSON_NAME}")):
             yield case_file.read(path.parent)

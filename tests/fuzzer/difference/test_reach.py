@@ -14,6 +14,7 @@ from fuzzer.campaign.guidance import Guidance
 from fuzzer.campaign.settings import Settings
 from fuzzer.difference.cases import FRESH_TESTS, ComparedCases, kept_in
 from fuzzer.difference.reach import Reach
+from fuzzer.difference.runs import cases_of_earlier_runs
 from fuzzer.regression import record
 from fuzzer.regression.record import Description, Entry
 from generators import case_file
@@ -157,6 +158,21 @@ def test_the_cases_end_where_nothing_reaches_the_change() -> None:
     assert compared(reach, ops=OPS[:10]).is_hopeless is False, "it is not known what reaches it"
     reach.differing["+ pass FuseOps"] = 1
     assert cases.is_hopeless is False
+
+
+@pytest.mark.parametrize("name", ["corpus", "crashes"])
+def test_cases_are_not_read_through_a_link_in_a_campaign(tmp_path: Path, name: str) -> None:
+    (tmp_path / "outside" / "one").mkdir(parents=True)
+    text, tensors = case_file.encode(CASE)
+    (tmp_path / "outside" / "one" / case_file.JSON_NAME).write_bytes(text)
+    (tmp_path / "outside" / "one" / case_file.TENSORS_NAME).write_bytes(tensors)
+    (tmp_path / "runs" / "1").mkdir(parents=True)
+    (tmp_path / "runs" / "1" / name).symlink_to(tmp_path / "outside")
+    with pytest.raises(Invalid, match=rf"{name}: it is a link"):
+        kept_in([tmp_path / "runs" / "1"])
+    if name == "crashes":
+        with pytest.raises(Invalid, match="crashes: it is a link"):
+            cases_of_earlier_runs(tmp_path / "runs")
 
 
 def test_kept_cases_of_a_corpus_of_a_campaign_and_of_a_case(tmp_path: Path) -> None:
