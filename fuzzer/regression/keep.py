@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,8 +14,10 @@ from fuzzer.regression.runs import RIGHT, UNSUPPORTED, Ends, failure_id
 from generators.graph import Case
 from oracles.finding import Finding
 from oracles.lane import LaneSpec
+from oracles.outcome import Raised
 
 MOST_TITLE = 200
+_NO_MEMORY = re.compile(r"can't allocate memory|\bout of memory\b|\bbad_alloc\b|\bMemoryError\b", re.IGNORECASE)
 MACHINE = ("os", "processor")
 
 
@@ -33,8 +36,11 @@ class Record:
     _failures: dict[str, KnownFailure] = field(default_factory=dict)
 
     def add(self, candidate: Candidate, first: Ends, second: Ends) -> None:
-        """Add a case whose lanes ended so in two runs. A lane that ended otherwise in the second is left out."""
+        """Add a case whose lanes ended so in two runs. A lane that ended otherwise in the second is left out, and one
+        that got no memory: what an uninitialized size asks for is another amount in each run, and small in some."""
+        short_of_memory = {end for end, finding in first.findings.items() if _is_short_of_memory(finding)}
         ends = {lane: end for lane, end in first.ends.items() if second.ends.get(lane) == end}
+        ends = {lane: end for lane, end in ends.items() if end not in short_of_memory}
         self.unsteady += len(first.ends) - len(ends)
         if not ends:
             return
@@ -74,6 +80,11 @@ class Record:
         failures = dict(sorted(self._failures.items()))
         packages = {name: version for name, version in versions.items() if name not in MACHINE}
         return Description(FORMAT, "host", packages, seconds, coverage, lanes, failures)
+
+
+def _is_short_of_memory(finding: Finding) -> bool:
+    raised = finding.evidence
+    return isinstance(raised, Raised) and _NO_MEMORY.search(f"{raised.type}: {raised.message}") is not None
 
 
 def _coverage(have: set[str], met: set[str]) -> Iterator[tuple[str, Coverage]]:

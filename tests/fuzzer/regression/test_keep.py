@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import fakes
+import pytest
 from regression_by_hand import EXPORT, FX, candidate
 
 from fuzzer.regression.keep import Record
@@ -33,6 +34,17 @@ def test_a_case_without_a_steady_lane_is_left_out() -> None:
     made = Record({})
     made.add(candidate(1, ""), ends({EXPORT: RIGHT}), ends({}))
     assert (made.entries, made.cases) == ([], {})
+
+
+@pytest.mark.parametrize("message", ["DefaultCPUAllocator: can't allocate memory: you tried ...", "std::bad_alloc"])
+def test_a_lane_that_got_no_memory_is_left_out(message: str) -> None:
+    raised = fakes.raised(Stage.EXPORT, "RuntimeError", message)
+    finding = Finding(Kind.INTERNAL_ERROR, Component.EXPORTER, FX, Stage.EXPORT, raised)
+    both = Ends({EXPORT: RIGHT, FX: failure_id(finding)}, {failure_id(finding): finding}, frozenset(), 0.5)
+    made = Record({})
+    made.add(candidate(1, ""), both, both)
+    assert [(entry.right, entry.fails) for entry in made.entries] == [(["relax-export-llvm"], {})]
+    assert (made.unsteady, made.description([], {}).failures) == (1, {})
 
 
 def test_failures_are_recorded_with_their_family() -> None:
