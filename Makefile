@@ -7,12 +7,13 @@ SECONDS ?= 120
 TOOLCHAINS ?= relay 0.25.0.post1
 TESTS ?= tests
 
-.PHONY: help fuzz test test-toolchains quick coverage lint clean
+.PHONY: help fuzz test test-long test-toolchains quick coverage lint clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make fuzz              install into $(VENV), then fuzz for $(SECONDS) s"
-	@echo "make test              install, check style and types, run all tests"
+	@echo "make test              install, check style and types, run all tests but the long ones"
+	@echo "make test-long         install, run the tests that take more than ten seconds each"
 	@echo "make quick             install, run the tests that start no compiler and are not slow"
 	@echo "make test-toolchains   install $(TOOLCHAINS), run the tests that need them"
 	@echo "make coverage          install, run $(TESTS), print how many lines they reach; all tests take 25 CPU minutes"
@@ -38,7 +39,10 @@ quick: $(VENV)/installed
 	$(BIN)/pytest -n auto --dist worksteal -m "not tvm and not exhaustive and not browser and not slow"
 
 test: lint
-	$(BIN)/pytest -n auto --dist worksteal
+	$(BIN)/pytest -n auto --dist worksteal -m "not long"
+
+test-long: $(VENV)/installed
+	$(BIN)/pytest -n auto --dist worksteal -m long
 
 # toolchains stay in the user's cache: 3 GB, and a minute for each the first time
 test-toolchains: $(VENV)/installed

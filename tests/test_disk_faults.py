@@ -31,6 +31,7 @@ def test_nothing_committed_is_lost_with_what_was_not_synced(merge: tuple[str, ..
     assert shown.endswith("0 with something lost or broken\n")
 
 
+@pytest.mark.long
 def test_a_write_that_fails_once_loses_nothing() -> None:
     shown = output_of("write_faults.py", "--tests", "1", "--every", "70", "--errors", "ENOSPC")
     faults = re.search(r"^(\d+) faults, 0 did harm$", shown, re.MULTILINE)

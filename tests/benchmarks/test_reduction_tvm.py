@@ -28,6 +28,7 @@ class Recording:
         return self._executor.run(case, lanes, *more)
 
 
+@pytest.mark.long
 def test_failures_of_tvm_are_those_of_tests_in_two_tiers(tmp_path: Path) -> None:
     with Executor(tmp_path / "scratch") as executor:
         recording = Recording(executor)

@@ -147,6 +147,7 @@ def gate(folder: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.tvm
 @pytest.mark.programs
 @pytest.mark.skipif(BASH is None, reason="bash is not on PATH")
+@pytest.mark.long
 def test_the_gate_stops_a_change_for_the_worse(tmp_path: Path) -> None:
     shutil.copy(ROOT / "docs" / "examples" / "changed_relu.py", tmp_path / "change.py")
     options = {"patched-preload": "change.py", "seconds": "120", "options": "--until-worse 1 --ops relu,add"}
@@ -162,6 +163,7 @@ def test_the_gate_stops_a_change_for_the_worse(tmp_path: Path) -> None:
 @pytest.mark.tvm
 @pytest.mark.programs
 @pytest.mark.skipif(BASH is None, reason="bash is not on PATH")
+@pytest.mark.long
 def test_a_change_that_nothing_reaches_is_a_warning(tmp_path: Path) -> None:
     change = "def unused():\n    return 1\n"
     (tmp_path / "change.py").write_text(change)

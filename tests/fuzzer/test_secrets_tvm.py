@@ -27,7 +27,7 @@ import pytest
 from fuzzer.system import process_tree
 from fuzzer.system.exit_codes import Exit
 
-pytestmark = [pytest.mark.tvm, pytest.mark.slow]
+pytestmark = [pytest.mark.tvm, pytest.mark.slow, pytest.mark.long]
 
 ROOT = Path(__file__).parents[2]
 CANARY = re.compile(rb"canary-[a-z]+-7f3a91")

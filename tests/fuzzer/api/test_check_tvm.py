@@ -39,6 +39,7 @@ def test_passes_come_after_those_that_they_require() -> None:
     assert checked.ran == ("relax-export-llvm-passes",)
 
 
+@pytest.mark.long
 def test_a_wrong_model_raises_with_a_script_that_shows_it(tmp_path: Path) -> None:
     model = torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Softmax(-1))
     with pytest.raises(difftvm.FindingError, match=r"`torch\.relu` gives wrong values") as error:

@@ -14,7 +14,7 @@ import pytest
 from fuzzer.findings import finding_file
 from fuzzer.signature.blame import Place
 
-pytestmark = pytest.mark.tvm
+pytestmark = [pytest.mark.tvm, pytest.mark.long]
 
 ENVIRONMENT, SAME, IS_THERE, CANNOT_TELL = 69, 77, 1, 125
 EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"

@@ -72,6 +72,7 @@ def drawn(folder: Path) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_a_seed_gives_the_same_cases_in_each_distribution(tmp_path: Path) -> None:
     project(tmp_path, DRAWING)
     assert run(tmp_path, "--difftvm-seed=7").returncode == PASSES
@@ -99,6 +100,7 @@ def test_it(difftvm):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_the_case_that_failed_comes_first_until_the_test_passes(tmp_path: Path) -> None:
     project(tmp_path, STORING)
     given, broken = tmp_path / "given.txt", tmp_path / "broken"
@@ -141,6 +143,7 @@ def test_relu(difftvm):
 
 
 @pytest.mark.tvm
+@pytest.mark.long
 def test_a_change_that_breaks_tvm_fails_the_test_until_it_is_mended(tmp_path: Path) -> None:
     project(tmp_path, COMPILING)
     change = tmp_path / "changed_relu.py"
@@ -158,6 +161,7 @@ def test_a_change_that_breaks_tvm_fails_the_test_until_it_is_mended(tmp_path: Pa
 
 
 @pytest.mark.tvm
+@pytest.mark.long
 def test_the_example_of_the_documents(tmp_path: Path) -> None:
     project(tmp_path, (EXAMPLES / "test_my_model.py").read_text())
     done = run(tmp_path, "--difftvm-seed=1")

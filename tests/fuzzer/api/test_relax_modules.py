@@ -80,6 +80,7 @@ def test_a_module_is_right_in_each_lane(tmp_path: Path) -> None:
 
 
 @pytest.mark.tvm
+@pytest.mark.long
 def test_a_pass_that_changes_the_meaning_is_found_with_a_script(tmp_path: Path, passes: Any) -> None:
     with pytest.raises(FindingError, match=r"the module after own:drop_relu, evaluate for llvm: result 0") as error:
         difftvm.check_pass(passes.drop_relu, modules=[attention()], seed=1, tests=1, folder=tmp_path / "found")

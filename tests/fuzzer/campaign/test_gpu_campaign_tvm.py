@@ -81,6 +81,7 @@ def gpu(executor: Executor, tmp_path: Path) -> Iterator[Gpu]:
 @pytest.mark.parametrize(
     ("sin", "kind"), [("lie", Kind.WRONG_VALUE), ("700-launch", Kind.INTERNAL_ERROR), ("exit", Kind.DIED)]
 )
+@pytest.mark.long
 def test_what_a_gpu_gets_wrong_is_found_reduced_saved_and_replayed(
     gpu: Gpu, tmp_path: Path, sin: str, kind: Kind
 ) -> None:

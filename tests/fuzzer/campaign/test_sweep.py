@@ -367,6 +367,7 @@ def test_no_samples_and_samples_that_cannot_be_taken(tmp_path: Path, monkeypatch
 
 
 @pytest.mark.tvm
+@pytest.mark.long
 def test_a_sweep_stops_goes_on_and_writes_its_table(tmp_path: Path) -> None:
     def sweep(*more: str) -> dict[str, object]:
         command = [sys.executable, "-m", "fuzzer.cli", "sweep", "--out", str(tmp_path / "s"), "--ops", "abs,fft.fft"]

@@ -30,7 +30,7 @@ from fuzzer.system.environment import EnvironmentMissing
 
 ray_cluster = pytest.importorskip("ray.cluster_utils", reason="Ray is not installed: pip install 'difftvm[cluster]'")
 
-pytestmark = pytest.mark.tvm
+pytestmark = [pytest.mark.tvm, pytest.mark.long]
 
 DRIVER = """
 import sys

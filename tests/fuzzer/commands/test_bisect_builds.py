@@ -78,6 +78,7 @@ def bisect(folder: Path, *words: object) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.tvm
+@pytest.mark.long
 def test_the_build_that_introduced_it(tmp_path: Path) -> None:
     finding = written(tmp_path)
     for number, changed in enumerate((False, True, True)):

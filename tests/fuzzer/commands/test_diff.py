@@ -69,6 +69,7 @@ def test_what_cannot_be_compared(tmp_path: Path, words: tuple[str, ...], sentenc
 
 
 @pytest.mark.tvm
+@pytest.mark.long
 def test_a_change_for_the_worse(tmp_path: Path) -> None:
     """The second run knows the case of the first."""
     words = ("--patched-preload", EXAMPLE, *ONE_LANE, "--ops", "relu,neg", "--until-worse", 1)
@@ -98,6 +99,7 @@ def test_a_change_for_the_worse(tmp_path: Path) -> None:
 
 
 @pytest.mark.tvm
+@pytest.mark.long
 def test_a_change_that_nothing_reaches(tmp_path: Path) -> None:
     change = written(tmp_path, UNREACHED)
     done = diff(tmp_path, "--patched-preload", change, *ONE_LANE, "--ops", "relu", "--markdown", "a.md")

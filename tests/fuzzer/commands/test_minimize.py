@@ -79,6 +79,7 @@ def minimized(fleet: Fleet, folder: Path, out: Path, workers: int = 1, lanes: st
 
 
 @pytest.mark.tvm
+@pytest.mark.long
 def test_a_finding_is_reduced_again_and_the_old_one_stays(tmp_path: Path, fleet: Fleet) -> None:
     folder, out = saved(tmp_path / "campaign", CALLS), tmp_path / "minimized"
     before = files(folder)

@@ -64,6 +64,7 @@ def fuzz(tmp_path: Path) -> Fuzz:
     return run
 
 
+@pytest.mark.long
 def test_a_campaign_files_its_finding_and_shows_no_token(fuzz: Fuzz, server: GitHubServer, tmp_path: Path) -> None:
     server.token = CANARY
     server.faults["POST"] = [Fault.CUT_SHORT]

@@ -135,6 +135,7 @@ def test_inductor_needs_a_compiler_and_names_it(monkeypatch: pytest.MonkeyPatch,
     reason="for a processor without vectors PyTorch 2.13's inductor writes C++ that does not compile (at::vec)",
 )
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.long
 def test_inductor_keeps_the_nan_of_a_softmax() -> None:
     """Its pattern of attention gives 0 where a row of scores is -inf throughout."""
     calls: list[Call] = [

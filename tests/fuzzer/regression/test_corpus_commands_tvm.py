@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.tvm
+pytestmark = [pytest.mark.tvm, pytest.mark.long]
 
 ROOT = Path(__file__).parents[3]
 CHANGED = ROOT / "docs" / "examples" / "changed_relu.py"

@@ -171,6 +171,7 @@ def test_every_lane_works_on_the_case_of_the_check(fleet: Fleet) -> None:
 
 
 @pytest.mark.tvm
+@pytest.mark.long
 def test_a_toolchain_that_fails_the_check(fuzz: Fuzz, tmp_path: Path) -> None:
     """Its TVM loses the operator relu."""
     (tmp_path / "sitecustomize.py").write_text(SABOTAGE)
@@ -191,6 +192,7 @@ if "fuzzer.children.zygote" in sys.orig_argv:
 
 
 @pytest.mark.tvm
+@pytest.mark.long
 def test_a_replay_says_where_a_finding_fails_and_where_not(fuzz: Fuzz, tmp_path: Path, saved: Path) -> None:
     """The toolchain is sabotaged, so that it fails, but not as the finding says; the host does not fail."""
     (tmp_path / "sitecustomize.py").write_text(SABOTAGE)

@@ -82,6 +82,7 @@ def wrong_results(folder: Path, path: Path) -> dict[str, Path]:
     return {" ".join(each["ops"]): folder / "crashes" / each["slug"] for each in wrong}
 
 
+@pytest.mark.long
 def test_wrong_results_are_found_reduced_and_replayed_with_the_file_only(tmp_path: Path) -> None:
     """A file may replace a legalization of TVM, and add a pass of its own."""
     path = tmp_path / "wrong.py"
