@@ -36,7 +36,7 @@ from fuzzer.cluster import driver as driver_module  # noqa: E402
 from fuzzer.cluster.collection import SUMS_EVERY, Collector, KnownFinding, Update  # noqa: E402
 from fuzzer.cluster.driver import POLL_SECONDS, ClusterOptions, Driver  # noqa: E402
 from fuzzer.lanes import EVERY_LANE  # noqa: E402
-from generators.ops import OPS  # noqa: E402
+from generators.torch.ops import OPS  # noqa: E402
 from oracles.lane import LaneSpec  # noqa: E402
 from oracles.outcome import Outcome, Raised, Ran, Result, Stage, Unsupported  # noqa: E402
 

@@ -14,9 +14,9 @@ from contextlib import suppress
 from generators.builder import Limits
 from generators.choice import NumpySource
 from generators.graph import DType, Invalid, Node, Profile
-from generators.ops import OPS, Op
-from generators.ops.base import Types
+from generators.op import Op, Types
 from generators.random_graph import generate
+from generators.torch.ops import OPS
 
 
 def calls(op: Op, draws: int) -> Iterator[tuple[Node, Types]]:

@@ -36,9 +36,9 @@ from fuzzer.seeds.resolve import resolve
 from generators.builder import Builder
 from generators.choice import NumpySource
 from generators.graph import Case, Graph, Input, Role, Value
-from generators.ops import OPS
 from generators.random_graph import with_values
-from generators.torch_source import render
+from generators.torch.ops import OPS
+from generators.torch.source import render
 
 
 class Bottleneck(nn.Module):

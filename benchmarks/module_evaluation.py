@@ -23,8 +23,8 @@ from fuzzer.triage.blame.modules import interpreted
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
 from generators.graph import Case
-from generators.ops import OPS
 from generators.random_graph import with_values
+from generators.torch.ops import OPS
 from oracles.against_torch import judge
 from oracles.lane import Importer
 from oracles.outcome import Outcomes, Ran, facts_of

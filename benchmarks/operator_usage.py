@@ -17,8 +17,8 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 
-from generators.ops import OPS, Op
-from generators.ops.base import Layer, Spelling
+from generators.op import Layer, Op, Spelling
+from generators.torch.ops import OPS
 
 _CALL = re.compile(r"(?:torch|F|nn|\}|\))?(?:\.\w+)*\.(\w+)\(")
 _SYNTAX = {

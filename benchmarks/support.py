@@ -24,8 +24,9 @@ from fuzzer.lanes import TORCH, TVM_LANES
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
 from generators.graph import Case
-from generators.ops import OPS, Op
+from generators.op import Op
 from generators.random_graph import with_values
+from generators.torch.ops import OPS
 from oracles.outcome import Unsupported
 
 ATTEMPTS = 10

@@ -31,7 +31,7 @@ from generators.symbolic import Size
 from generators.zero_sensitivity import unsafe_operands
 
 if TYPE_CHECKING:  # the table's rows import this module
-    from generators.ops.base import Op
+    from generators.op import Op
 
 WINDOW = 16
 """How many values `pick` looks at. The bound keeps the cost of a node independent of the size of the graph."""
@@ -341,7 +341,7 @@ class Builder:
         return not producer.view and not op.view and op.results(types, attrs) == (types[0],)
 
     def _module_owns_parameters(self, op: Op, args: Sequence[Value]) -> bool:
-        from generators.ops.base import Layer
+        from generators.op import Layer
 
         layer = op.forms[Form.MODULE]
         assert isinstance(layer, Layer)

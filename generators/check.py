@@ -10,8 +10,8 @@ import numpy as np
 
 from generators.domain import ANY, Bounds
 from generators.graph import NAME, SYMBOL, Array, Case, Form, Graph, Input, Invalid, Layout, Node, TensorType, Value
-from generators.ops import TABLE
-from generators.ops.base import Layer
+from generators.op import Layer
+from generators.table import TABLE
 from generators.values import holds
 
 MAX_NUMEL = 1 << 26

@@ -14,8 +14,10 @@ from generators.check import check
 from generators.choice import ChoiceSource
 from generators.domain import ANY
 from generators.graph import Array, Case, DType, Form, Graph, Input, Invalid, Layout, Node, Profile, TensorType, Value
-from generators.ops import OPS, TABLE, Op
-from generators.ops.guard import GUARDS
+from generators.op import Op
+from generators.table import TABLE
+from generators.torch.ops import OPS
+from generators.torch.ops.guard import GUARDS
 from generators.values import draw, draw_profile, may_be_extreme
 
 ATTEMPTS = 20

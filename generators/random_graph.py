@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from generators.builder import Builder, Limits
 from generators.choice import ChoiceSource
 from generators.graph import Array, Case, Graph, Invalid, Profile, Symbol
-from generators.motifs import MOTIFS, Motif
-from generators.ops import OPS, Op
+from generators.op import Op
+from generators.torch.motifs import MOTIFS, Motif
+from generators.torch.ops import OPS
 from generators.values import draw, draw_profile, may_be_extreme
 
 ATTEMPTS_PER_NODE = 30

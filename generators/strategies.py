@@ -5,7 +5,7 @@ Hypothesis makes every choice of the generators, so a failing example shrinks to
 where numbers do not matter.
 
     from generators.strategies import cases
-    from generators.torch_source import render
+    from generators.torch.source import render
 
     @given(cases(Limits(max_nodes=3)))
     def test_my_compiler(case):
@@ -27,8 +27,9 @@ from generators.builder import Builder, Limits
 from generators.choice import ChoiceSource
 from generators.domain import ANY, NONZERO, POSITIVE, Bounds, Domain
 from generators.graph import Array, Case, DType, Graph, Input, Invalid, Layout, Profile, TensorType, Value
-from generators.ops import OPS, Op
+from generators.op import Op
 from generators.random_graph import generate, grow
+from generators.torch.ops import OPS
 from generators.trim import keep_nodes
 from generators.values import draw as draw_values
 from generators.values import plain

@@ -9,7 +9,7 @@ from dataclasses import replace
 from generators.check import retyped
 from generators.domain import ANY, Domain, within
 from generators.graph import Form, Graph, Input, Invalid, Node
-from generators.ops.guard import GUARDS
+from generators.torch.ops.guard import GUARDS
 
 
 def keep_nodes(graph: Graph, kept: Collection[int]) -> Graph:

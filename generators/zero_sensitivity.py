@@ -19,7 +19,7 @@ from generators.graph import Node, Profile, TensorType, Value
 
 if TYPE_CHECKING:  # these modules import this one
     from generators.builder import Builder
-    from generators.ops.base import Op
+    from generators.op import Op
 
 
 def unsafe_operands(b: Builder, op: Op, args: Sequence[Value], results: tuple[TensorType, ...]) -> list[int]:

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
 from generators.graph import Case, DType, Node, TensorType
-from generators.ops import FAMILIES
+from generators.torch.ops import FAMILIES
 from oracles.finding import OTHER_LANES, Component, Excess, Finding, Kind, Quantity
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Facts, Outcomes, Stage, facts_of

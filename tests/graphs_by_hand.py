@@ -8,7 +8,7 @@ import numpy as np
 
 from generators.check import check, retyped
 from generators.graph import Array, Attrs, Case, DType, Form, Graph, Input, Layout, Node, Role, TensorType, Value
-from generators.ops import TABLE
+from generators.table import TABLE
 
 ROLES = {"w": Role.PARAM, "b": Role.BUFFER}
 

@@ -25,7 +25,7 @@ from fuzzer.report import repro, repro_target
 from generators.graph import Case, DType, Graph, Input, Symbol, TensorType
 from generators.graph import Node as Call
 from generators.graph import Value as Name
-from generators.ops import TABLE
+from generators.table import TABLE
 from generators.values import seeded
 from oracles.finding import Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, WorstElement
 from oracles.lane import Engine, Importer, LaneSpec, Params, Pipeline, returns_gradients

@@ -20,7 +20,7 @@ from fuzzer.toolchains import registry
 from generators import case_file
 from generators.check import check
 from generators.graph import Form, Invalid, Profile
-from generators.ops import TABLE
+from generators.table import TABLE
 from oracles.finding import Component, Excess, Finding, Kind, Quantity
 from oracles.lane import CONTRADICTION, LaneSpec
 from oracles.outcome import Built, Frame, Outcome, Raised, Ran, Skipped, Stage, Unsupported

@@ -11,7 +11,7 @@ import pytest
 
 from fuzzer.findings import record
 from fuzzer.report import wording
-from generators.ops import OPS
+from generators.torch.ops import OPS
 from oracles.finding import Kind
 
 ROOT = Path(__file__).parents[1]

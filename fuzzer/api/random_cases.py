@@ -10,7 +10,7 @@ from fuzzer.commands.selection import ops_named
 from generators.choice import NumpySource
 from generators.graph import Case, Invalid
 from generators.limits import Limits
-from generators.ops import Op
+from generators.op import Op
 from generators.random_graph import generate
 
 MAX_OPS = 5

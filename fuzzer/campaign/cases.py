@@ -23,11 +23,12 @@ from fuzzer.seeds import corpus
 from fuzzer.system.files import open_plain
 from generators.choice import ChoiceSource, NumpySource
 from generators.graph import Case
-from generators.motifs import MOTIFS
 from generators.mutate import mutate
-from generators.ops import OPS, Op
+from generators.op import Op
 from generators.plain_file import MOST_TEXT, read_plain
 from generators.random_graph import generate
+from generators.torch.motifs import MOTIFS
+from generators.torch.ops import OPS
 
 FROM_CORPUS = 25
 """The percentage of tests that mutate a case of the corpus, where the corpus has any."""

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from generators.builder import Builder
 from generators.choice import NumpySource
-from generators.motifs import MOTIFS, Motif
-from generators.ops import TABLE, Op
+from generators.op import Op
+from generators.table import TABLE
+from generators.torch.motifs import MOTIFS, Motif
 from oracles.transforms import TRANSFORMS, Transform
 
 PERCENT = 5

@@ -12,7 +12,8 @@ from fuzzer.campaign.disk_space import RESERVE
 from fuzzer.campaign.test_numbers import ALL, Share
 from fuzzer.seeds.around import Around
 from generators.builder import Limits
-from generators.ops import OPS, Op
+from generators.op import Op
+from generators.torch.ops import OPS
 from oracles.lane import LaneSpec
 
 DRAWN = 3

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from importlib.resources import files
 
 from generators.choice import ChoiceSource
-from generators.ops import OPS, Op
+from generators.op import Op
+from generators.torch.ops import OPS
 from oracles.lane import Importer
 
 IMPORTERS = (Importer.EXPORT, Importer.ONNX, Importer.FX)

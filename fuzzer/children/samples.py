@@ -23,7 +23,7 @@ from fuzzer.lanes.base.prepared_case import from_torch
 from generators import case_file
 from generators.check import check
 from generators.graph import Array, Attrs, Case, DType, Graph, Input, Invalid, Node, TensorType, Value
-from generators.ops.functions import FUNCTIONS
+from generators.torch.ops.functions import FUNCTIONS
 
 MAX_NUMEL = 1 << 16
 MAX_REFUSED = 20

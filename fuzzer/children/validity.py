@@ -20,7 +20,7 @@ from fuzzer.lanes.base.prepared_case import build_model, from_torch, laid_out, t
 from generators import case_file
 from generators.check import check
 from generators.graph import Case, Invalid, holds_floats
-from generators.torch_source import render
+from generators.torch.source import render
 
 OK, NOT_FINITE, INVALID, WRONG_TYPE = "ok", "not finite", "invalid", "wrong type"
 

@@ -15,8 +15,8 @@ from fuzzer.commands.selection import ops_named
 from fuzzer.coverage import measure as coverage_of
 from fuzzer.coverage import report as coverage_report
 from fuzzer.system.terminal import echo, print_json
-from generators.ops import OPS
-from generators.ops.base import no_attrs
+from generators.op import no_attrs
+from generators.torch.ops import OPS
 
 
 def ops(

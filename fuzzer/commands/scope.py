@@ -21,7 +21,7 @@ from fuzzer.toolchains.registry import finder
 from fuzzer.triage.scope.find import CPU_SECONDS
 from fuzzer.triage.scope.words import sentence
 from generators.graph import Graph, Invalid
-from generators.torch_source import statements
+from generators.torch.source import statements
 
 
 def scope(

@@ -6,7 +6,8 @@ from fnmatch import fnmatchcase
 
 from fuzzer.lanes import select
 from generators.graph import Invalid
-from generators.ops import OPS, Op
+from generators.op import Op
+from generators.torch.ops import OPS
 from oracles.lane import LaneSpec
 
 

@@ -17,8 +17,10 @@ from fuzzer.coverage.worker import Worker
 from generators.builder import Builder, Limits
 from generators.choice import ChoiceSource, NumpySource
 from generators.graph import Case, Form, Invalid
-from generators.ops import OPS, TABLE, Op
+from generators.op import Op
 from generators.random_graph import generate, with_values
+from generators.table import TABLE
+from generators.torch.ops import OPS
 
 TORCHSCRIPT_OPSETS = range(11, 21)
 DYNAMO_OPSET = 23  # the newest has most operators

@@ -20,9 +20,10 @@ from generators.builder import Limits
 from generators.choice import NumpySource
 from generators.graph import Case, Invalid
 from generators.mutate import mutate
-from generators.ops import TABLE, Op
+from generators.op import Op
 from generators.plain_file import LINK
 from generators.random_graph import generate
+from generators.table import TABLE
 
 NEAR, MUTATED = 50, 25
 """Percentages of the fresh tests: cases made of operators that reach the changed code alone, and mutations of cases

@@ -14,9 +14,10 @@ from generators import case_file
 from generators.builder import Limits
 from generators.choice import NumpySource
 from generators.graph import Case, Invalid, Profile
-from generators.ops import OPS, Op
+from generators.op import Op
 from generators.random_graph import generate
 from generators.statistics import Coverage
+from generators.torch.ops import OPS
 
 
 @dataclass(frozen=True, slots=True)

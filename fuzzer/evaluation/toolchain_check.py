@@ -15,8 +15,8 @@ from fuzzer.toolchains.toolchain import Toolchain
 from generators.builder import Builder
 from generators.choice import NumpySource
 from generators.graph import Case, DType, TensorType
-from generators.motifs import call
 from generators.random_graph import with_values
+from generators.torch.motifs import call
 from oracles.judge import judge_all
 from oracles.lane import LaneSpec
 from oracles.outcome import Broken, Died, Outcome, Raised, Skipped, TimedOut, Unsupported

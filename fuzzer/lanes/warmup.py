@@ -19,8 +19,8 @@ from fuzzer.toolchains.toolchain import HOST_NAME, GraphLanguage, language_of
 from generators.builder import Builder
 from generators.choice import NumpySource
 from generators.graph import Case, DType, TensorType
-from generators.motifs import call
 from generators.random_graph import with_values
+from generators.torch.motifs import call
 from oracles.lane import LaneSpec
 
 

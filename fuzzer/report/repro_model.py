@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fuzzer.report.python_source import literal_of, powers_without_spaces, tuple_of
 from fuzzer.report.repro_values import literal
 from generators.graph import Array, Case, DType, Input, Layout
-from generators.torch_source import HEADER, render
+from generators.torch.source import HEADER, render
 from oracles.lane import Engine, Importer, LaneSpec
 
 

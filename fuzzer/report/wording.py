@@ -16,7 +16,7 @@ from fuzzer.signature.blame import Place, ReleaseVerdict
 from fuzzer.triage.scope.statement import Statement
 from fuzzer.triage.scope.words import phrase
 from generators.graph import Graph, Node
-from generators.torch_source import constructor, statements
+from generators.torch.source import constructor, statements
 from oracles.finding import PYTORCH, Component, Excess, Kind, Mismatch, Quantity, SideEffect
 from oracles.lane import Engine, Importer, LaneSpec, Pipeline, is_relay, returns_gradients
 from oracles.memory_access import MemoryAccess

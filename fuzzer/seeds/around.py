@@ -11,7 +11,8 @@ from fuzzer.seeds import corpus
 from fuzzer.seeds.imported import SIZE, files_of, run
 from generators import case_file
 from generators.graph import Case, Invalid
-from generators.ops import TABLE, Op
+from generators.op import Op
+from generators.table import TABLE
 
 SIZES = (64, SIZE, 4)
 """The largest numbers of operators of the pieces, in this order. 64 is the most that `fuzz import` takes: whole blocks

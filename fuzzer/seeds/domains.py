@@ -17,8 +17,8 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource, NumpySource
 from generators.domain import ANY, Bounds, Domain, distinct, within
 from generators.graph import Array, Attrs, Case, Graph, Input, Invalid, Node, TensorType
-from generators.ops import TABLE, Op
-from generators.ops.base import Types, int_of
+from generators.op import Op, Types, int_of
+from generators.table import TABLE
 from generators.values import draw, holds
 
 DRAWS = 12

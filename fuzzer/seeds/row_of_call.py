@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping
 
 from fuzzer.seeds.program import MAX_RANK, Arg, Call, Ref
 from generators.graph import Attr, Attrs, Form, Invalid, Node, TensorType, Value
-from generators.ops import OPS, Op
-from generators.ops.base import Layer, Spelling, Types
+from generators.op import Layer, Op, Spelling, Types
+from generators.torch.ops import OPS
 
 _FUNCTION = re.compile(r"(?:torch|F)\.([\w.]+)\((.*)\)")
 _METHOD = re.compile(r"\{0\}\.(\w+)\((.*)\)")

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from generators.graph import Attr, Graph, Input, Invalid, Node, TensorType, Value
-from generators.ops import TABLE
-from generators.ops.base import Op
+from generators.op import Op
+from generators.table import TABLE
 
 SMALL = 8
 """Sizes up to this one stay."""

@@ -18,9 +18,9 @@ from fuzzer.triage.passes.simpler_operators import operator_complexity, plainer_
 from generators.check import check
 from generators.choice import NumpySource
 from generators.graph import Array, Attrs, Case, Input
-from generators.ops import TABLE, Op
-from generators.ops.base import Arithmetic
+from generators.op import Arithmetic, Op
 from generators.random_graph import generate
+from generators.table import TABLE
 
 PAGE = Path(__file__).parents[2] / "docs" / "adding.md"
 LANE = next(lane for lane in SAMPLED_LANES if lane.name == "relax-export-asserts")

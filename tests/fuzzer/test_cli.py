@@ -23,7 +23,7 @@ from fuzzer.cli import VERBS, main, routed
 from fuzzer.signature.known import known_issues
 from fuzzer.triage.investigate import Confirmed, Sighting
 from generators import case_file
-from generators.ops import OPS
+from generators.torch.ops import OPS
 
 pytestmark = pytest.mark.slow
 

@@ -9,9 +9,9 @@ import torch
 
 from fuzzer.lanes.base.prepared_case import laid_out, to_torch
 from generators.graph import Attrs, Case, DType, Form, Graph, Input, Node, TensorType, Value
-from generators.ops import TABLE
-from generators.ops.base import Types
-from generators.torch_source import constructor, render, statements
+from generators.op import Types
+from generators.table import TABLE
+from generators.torch.source import constructor, render, statements
 
 torch.set_num_threads(1)
 

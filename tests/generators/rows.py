@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from generators.ops import OPS, Op
+from generators.op import Op
+from generators.torch.ops import OPS
 
 ROWS_OF_A_TEST = 16
 

@@ -9,9 +9,10 @@ from generators.check import check
 from generators.choice import NumpySource
 from generators.domain import within
 from generators.graph import Case, DType, Form, Invalid, Layout, Profile, Role, Symbol, TensorType
-from generators.ops import OPS, TABLE
 from generators.random_graph import generate, grow, with_values
 from generators.symbolic import Size
+from generators.table import TABLE
+from generators.torch.ops import OPS
 
 CASES = [generate(NumpySource(11, index)) for index in range(600)]
 

@@ -34,9 +34,9 @@ from generators.graph import (
     TensorType,
     Value,
 )
-from generators.ops import TABLE
 from generators.random_graph import generate
 from generators.strategies import cases
+from generators.table import TABLE
 
 
 def value(name: str, type: str) -> Value:

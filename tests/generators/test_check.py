@@ -32,7 +32,8 @@ from generators.graph import (
     TensorType,
     Value,
 )
-from generators.ops import TABLE, Op
+from generators.op import Op
+from generators.table import TABLE
 
 
 def value(name: str, type: str) -> Value:

@@ -17,9 +17,11 @@ from generators.builder import Builder, Limits
 from generators.check import check
 from generators.choice import NumpySource
 from generators.graph import Case, Form, Node, Profile
-from generators.ops import OPS, TABLE, Op
+from generators.op import Op
 from generators.random_graph import with_values
-from generators.torch_source import render, statements
+from generators.table import TABLE
+from generators.torch.ops import OPS
+from generators.torch.source import render, statements
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 

@@ -20,7 +20,8 @@ from rows import each_row
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
 from generators.graph import Attr, Form, Node
-from generators.ops import TABLE, Op
+from generators.op import Op
+from generators.table import TABLE
 
 _OPERANDS = """
 self input other tensor tensors x y value query key weight bias mat1 mat2 vec vec1 vec2 batch1 batch2 tensor1 tensor2

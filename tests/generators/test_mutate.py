@@ -13,9 +13,9 @@ from generators.check import check
 from generators.choice import NumpySource
 from generators.graph import Case, Form, Profile
 from generators.mutate import MUTATIONS, mutate
-from generators.ops import TABLE
 from generators.random_graph import generate
-from generators.torch_source import render
+from generators.table import TABLE
+from generators.torch.source import render
 from generators.values import holds, may_be_extreme
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

@@ -20,9 +20,11 @@ from fuzzer.lanes.base.prepared_case import laid_out, to_torch
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
 from generators.graph import Attrs, Graph, Input, Node, TensorType
-from generators.ops import OPS, TABLE, Op
+from generators.op import Op
 from generators.strategies import calls
-from generators.torch_source import render
+from generators.table import TABLE
+from generators.torch.ops import OPS
+from generators.torch.source import render
 from generators.values import draw
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

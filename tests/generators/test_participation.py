@@ -9,8 +9,9 @@ import pytest
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
 from generators.graph import Invalid
-from generators.ops import OPS, Op
+from generators.op import Op
 from generators.random_graph import generate
+from generators.torch.ops import OPS
 
 pytestmark = pytest.mark.slow
 

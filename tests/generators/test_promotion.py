@@ -7,7 +7,7 @@ import torch
 from eager import ones
 
 from generators.graph import DType, TensorType
-from generators.ops.rules import Number, floating, join, promote, summed
+from generators.torch.ops.rules import Number, floating, join, promote, summed
 
 KINDS = [TensorType(dtype, shape) for dtype in DType for shape in ((), (2,))]
 

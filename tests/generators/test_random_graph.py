@@ -21,11 +21,12 @@ from generators.check import check
 from generators.choice import NumpySource
 from generators.domain import ANY, Bounds
 from generators.graph import Case, DType, Form, Graph, Invalid, Layout, Profile, TensorType
-from generators.motifs import MOTIFS, Motif
-from generators.ops import OPS, TABLE
 from generators.random_graph import MOTIF_NODES, generate
 from generators.strategies import HypothesisSource, cases, graphs, tensors
-from generators.torch_source import render
+from generators.table import TABLE
+from generators.torch.motifs import MOTIFS, Motif
+from generators.torch.ops import OPS
+from generators.torch.source import render
 from generators.values import holds
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from rows import ROWS_OF_A_TEST, check_rows, each_row
 
-from generators.ops import OPS, TABLE, Op
+from generators.op import Op
+from generators.table import TABLE
+from generators.torch.ops import OPS
 
 ADD, MUL, SUB = (TABLE[name] for name in ("add", "mul", "sub"))
 

@@ -14,8 +14,10 @@ from generators.builder import Builder, Limits
 from generators.choice import NumpySource
 from generators.graph import ANY, Array, DType, Graph, Input, Invalid, Layout, Profile, TensorType, Value
 from generators.mutate import mutate
-from generators.ops import OPS, TABLE, Op
+from generators.op import Op
 from generators.random_graph import generate
+from generators.table import TABLE
+from generators.torch.ops import OPS
 from generators.values import draw
 from generators.zero_sensitivity import zeros_agree
 

@@ -15,7 +15,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from generators.graph import Case
-from generators.torch_source import render
+from generators.torch.source import render
 
 if TYPE_CHECKING:
     import torch

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 
 from generators.graph import Array, Case, DType, Layout
-from generators.torch_source import render
+from generators.torch.source import render
 from oracles.lane import Importer, LaneSpec
 from oracles.outcome import Built, Ran, Stage
 

@@ -8,7 +8,7 @@ from fuzzer.lanes.base.prepared_case import PreparedCase, Step, build_model, fro
 from fuzzer.lanes.torch import effects
 from fuzzer.lanes.torch.envelope import double, double_precision, envelope
 from generators.graph import Array, Case
-from generators.torch_source import render
+from generators.torch.source import render
 from oracles.lane import Importer, LaneSpec
 from oracles.outcome import Ran, Stage
 

@@ -2,7 +2,7 @@
 
 The method is Monte Carlo arithmetic. The graph is evaluated in float64, node by node, many times. Each evaluation is a
 `Sample`. To push a number means to perturb it by as much as a correct implementation of its operator may be off. The
-operator's row says how the operator rounds (`Arithmetic` in `generators/ops/base.py`):
+operator's row says how the operator rounds (`Arithmetic` in `generators/op.py`):
 
 - The result of one step (an operation that IEEE 754 rounds correctly, a cast) or of a sum is pushed by one unit in the
   last place of its dtype (`EPS` x |value|), the result of a function by `FUNCTION_UNITS` units. In half precision one
@@ -38,9 +38,9 @@ from fuzzer.lanes.base.prepared_case import to_torch
 from fuzzer.lanes.torch.one_pass import ONE_PASS, rounding_of_a_sum
 from fuzzer.lanes.torch.skipped_padding import WITHOUT_ZEROS
 from generators.graph import FLOATS, Array, Case, DType, Form, Node, TensorType, holds_floats
-from generators.ops import TABLE
-from generators.ops.base import Arithmetic
-from generators.torch_source import constructor, statements
+from generators.op import Arithmetic
+from generators.table import TABLE
+from generators.torch.source import constructor, statements
 
 FUNCTION_UNITS = 4.0
 """The largest error of math libraries and of vectorised functions, in units in the last place (docs/tolerance.md)."""

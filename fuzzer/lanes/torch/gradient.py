@@ -14,8 +14,8 @@ from fuzzer.cases import scalar_loss
 from fuzzer.lanes.base.prepared_case import PreparedCase, Step, from_torch, laid_out, to_torch
 from fuzzer.lanes.torch.weighted_sum import WeightedSum, summed
 from generators.graph import Array, Case, DType, Node, holds_floats
-from generators.ops import TABLE
-from generators.torch_source import statements
+from generators.table import TABLE
+from generators.torch.source import statements
 from oracles.lane import LaneSpec
 from oracles.outcome import Ran, Stage
 

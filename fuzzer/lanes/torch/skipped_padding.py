@@ -14,8 +14,8 @@ import torch
 import torch.nn.functional as F
 
 from generators.graph import Attrs
-from generators.ops.base import int_of
-from generators.ops.windows import each
+from generators.op import int_of
+from generators.torch.ops.windows import each
 
 Tensor = torch.Tensor
 

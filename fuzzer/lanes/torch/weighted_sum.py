@@ -7,7 +7,7 @@ import torch
 from fuzzer.cases.scalar_loss import weights
 from fuzzer.lanes.base.prepared_case import build_model
 from generators.graph import Case
-from generators.torch_source import render
+from generators.torch.source import render
 
 
 class WeightedSum(torch.nn.Module):

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fuzzer.cases.attribute_class import class_of
 from fuzzer.signature.blame import Blame, Origin, Place
 from generators.graph import Graph
-from generators.ops import TABLE
+from generators.table import TABLE
 from oracles.trace import Trace
 
 

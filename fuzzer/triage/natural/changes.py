@@ -12,7 +12,7 @@ from fuzzer.triage.scope.statement import is_number
 from generators.choice import ChoiceSource
 from generators.domain import ANY
 from generators.graph import Case, DType, Form, Input, Layout, TensorType
-from generators.ops import TABLE
+from generators.table import TABLE
 
 Change = Callable[[ChoiceSource, Case], Iterator[Case | None]]
 

@@ -25,9 +25,9 @@ from fuzzer.triage.scope.statement import Statement
 from generators.builder import Limits
 from generators.choice import ChoiceSource, NumpySource
 from generators.graph import Case, Graph, Invalid
-from generators.ops import TABLE
 from generators.random_graph import generate
 from generators.renumber import in_order_of_use, renumbered
+from generators.table import TABLE
 from oracles.finding import Finding, Kind
 
 MOST_QUESTIONS = 20

@@ -8,7 +8,7 @@ from itertools import starmap
 from fuzzer.triage.passes.plain_values import value_complexity
 from fuzzer.triage.scope.statement import is_number
 from generators.graph import Array, Attr, Case, DType, Form, Input, Layout, Node, TensorType
-from generators.ops import TABLE
+from generators.table import TABLE
 
 LARGEST_USUAL_SIZE = 8
 """Larger tensors are hard to read in a report."""

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from fuzzer.triage.passes.base import Subject
 from generators.graph import Array, Attr, Graph, Input, Node
-from generators.ops import TABLE
-from generators.ops.base import SIZES
+from generators.op import SIZES
+from generators.table import TABLE
 
 AXES = (
     *("dim", "dim0", "dim1", "dim2", "dims", "dims_self", "dims_other", "dimension", "start_dim", "end_dim"),

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from fuzzer.triage.passes.base import Subject
 from generators.graph import Form, Graph, Input, Layout, Node
-from generators.ops import TABLE
+from generators.table import TABLE
 
 
 def plain_writing(subject: Subject) -> Iterator[Subject]:

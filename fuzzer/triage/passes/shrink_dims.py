@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from fuzzer.triage.passes.base import Subject
 from generators.graph import Array, Attr, Dim, Graph, Input, Node
-from generators.ops import TABLE
-from generators.ops.base import SIZES
+from generators.op import SIZES
+from generators.table import TABLE
 
 
 def shrink_dims(subject: Subject) -> Iterator[Subject]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from fuzzer.triage.passes.base import Subject
 from generators.graph import Attrs, Form, Graph, Node
-from generators.ops import TABLE
+from generators.table import TABLE
 
 
 def plainer_operators(name: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from itertools import product
 
 from fuzzer.triage.passes.base import Subject
 from generators.graph import Attr, Graph, Node, Scalar
-from generators.ops import TABLE
+from generators.table import TABLE
 
 MOST_TOGETHER = 3
 """The largest number of attributes of a call for which all combinations are tried."""

@@ -26,8 +26,8 @@ from generators.graph import (
     TensorType,
     holds_floats,
 )
-from generators.ops import TABLE
 from generators.random_graph import generate
+from generators.table import TABLE
 from generators.values import draw, holds
 
 SIZES = (0, 1, 1, 2, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 17, 24, 33, 64)

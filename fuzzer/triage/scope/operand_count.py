@@ -9,7 +9,7 @@ from itertools import count
 from fuzzer.triage.scope.neighbours import retyped_if_valid
 from generators.choice import ChoiceSource
 from generators.graph import Case, Input, Profile, Value
-from generators.ops import TABLE
+from generators.table import TABLE
 from generators.values import draw
 
 MOST_ADDED = 2

@@ -13,8 +13,9 @@ from fuzzer.triage.scope.statement import Answer, Statement
 from generators.builder import Limits
 from generators.choice import ChoiceSource
 from generators.graph import Case, Invalid
-from generators.ops import FAMILIES, TABLE
 from generators.random_graph import generate
+from generators.table import TABLE
+from generators.torch.ops import FAMILIES
 from oracles.finding import Finding
 
 MOST_SIBLINGS = 6

@@ -20,7 +20,7 @@ from fuzzer.triage.scope.operand_count import with_operands_left_out_and_added
 from generators.choice import ChoiceSource
 from generators.domain import ANY
 from generators.graph import Array, Attr, Case, DType, Input, Layout, Role, TensorType, holds_floats
-from generators.ops import TABLE
+from generators.table import TABLE
 from generators.values import holds
 
 RANKS = range(6)

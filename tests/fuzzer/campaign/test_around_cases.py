@@ -20,7 +20,7 @@ from generators import case_file
 from generators.builder import Limits
 from generators.check import check
 from generators.choice import NumpySource
-from generators.ops.guard import GUARDS
+from generators.torch.ops.guard import GUARDS
 
 LARGE = case_of(
     {"x0": "float32[2,3]", "w0": "float32[4,3]"},

@@ -19,8 +19,9 @@ from generators.builder import Limits
 from generators.check import check
 from generators.choice import NumpySource
 from generators.graph import Case
-from generators.ops import OPS, TABLE
 from generators.random_graph import generate
+from generators.table import TABLE
+from generators.torch.ops import OPS
 
 
 def brought(folder: Path, *words: str) -> None:

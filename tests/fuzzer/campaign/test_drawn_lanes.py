@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from fuzzer.campaign.drawn_lanes import DISABLED, OPTIONS, drawn, ordered
 from fuzzer.lanes import SAMPLED_LANES, TVM_LANES
 from generators.choice import NumpySource
-from generators.ops import TABLE
 from generators.strategies import HypothesisSource
+from generators.table import TABLE
 from oracles.lane import DEFAULT_OPT_LEVEL, Execution, LaneSpec, Params, Pipeline
 from oracles.lane_check import invalid_reason
 from oracles.siblings import additions, covers, sibling

@@ -13,8 +13,8 @@ from fuzzer.lanes import TORCH, TVM_LANES
 from generators.builder import Builder
 from generators.choice import NumpySource
 from generators.graph import Case, DType, TensorType
-from generators.motifs import call
 from generators.random_graph import generate, with_values
+from generators.torch.motifs import call
 from oracles.judge import judge_all
 from oracles.lane import LaneSpec
 from oracles.outcome import Facts, Outcome, Raised, Ran, Stage, Unsupported

@@ -22,8 +22,8 @@ from generators import case_file
 from generators.check import check
 from generators.choice import NumpySource
 from generators.graph import Case, DType, Form
-from generators.ops import TABLE
 from generators.random_graph import generate
+from generators.table import TABLE
 from oracles.outcome import Outcome, Raised, Stage
 
 BAD: dict[object, Outcome] = {SCREENING[0]: Raised(Stage.IMPORT, "E", "no")}

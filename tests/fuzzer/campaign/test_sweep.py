@@ -19,9 +19,9 @@ from fuzzer.campaign.sweep import Sample, SampleResult, Status, Sweep, gather, p
 from fuzzer.system.environment import EnvironmentMissing
 from generators import case_file
 from generators.graph import Attrs, Invalid, Node, TensorType, Value
-from generators.ops import TABLE
-from generators.ops.functions import FUNCTIONS
-from generators.torch_source import statements
+from generators.table import TABLE
+from generators.torch.ops.functions import FUNCTIONS
+from generators.torch.source import statements
 from oracles.judge import judge_all
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcome, Result, Skipped, Stage, Unsupported

@@ -20,8 +20,10 @@ from fuzzer.regression.record import Description, Entry
 from generators import case_file
 from generators.choice import NumpySource
 from generators.graph import Case, Graph, Invalid
-from generators.ops import OPS, TABLE, Op
+from generators.op import Op
 from generators.random_graph import generate
+from generators.table import TABLE
+from generators.torch.ops import OPS
 
 SOURCE = NumpySource(1)
 

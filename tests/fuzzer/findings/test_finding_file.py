@@ -22,7 +22,7 @@ from fuzzer.signature.blame import NO_BLAME, Blame, Place, Releases, ReleaseVerd
 from fuzzer.triage.investigate import Confirmed
 from fuzzer.triage.scope.statement import Scope
 from generators.graph import Invalid
-from generators.ops import TABLE
+from generators.table import TABLE
 from oracles.finding import Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, WorstElement
 from oracles.memory_access import Access, MemoryAccess, Side
 from oracles.outcome import Cause, Died, IllFormed, Mutant, MutantFate, Raised, Stage, TimedOut

@@ -17,7 +17,7 @@ from fuzzer.findings.severity import KINDS, LEAST_SCORE, TRAINING, Level, Severi
 from fuzzer.lanes import EVERY_TVM_LANE
 from fuzzer.signature.blame import Releases, ReleaseVerdict
 from fuzzer.triage.scope.statement import Condition, Hits, Property, Relation, Scope, Statement
-from generators.ops import TABLE
+from generators.table import TABLE
 from oracles.finding import Component, Kind, Mismatch, WorstElement
 from oracles.lane import LaneSpec
 

@@ -19,7 +19,7 @@ from fuzzer.lanes.evaluated.nan import COMPARING
 from fuzzer.report import issue
 from fuzzer.signature.blame import Blame, Origin, Place
 from generators.graph import Invalid
-from generators.ops import TABLE
+from generators.table import TABLE
 from oracles.finding import Component, Kind, Mismatch, WorstElement
 from oracles.transforms import TRANSFORMS_BY_NAME
 

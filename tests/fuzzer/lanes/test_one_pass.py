@@ -7,9 +7,9 @@ from fuzzer.lanes.torch.one_pass import ONE_PASS
 from generators.builder import Builder
 from generators.choice import NumpySource
 from generators.graph import Attrs, Form, Node
-from generators.ops import TABLE
 from generators.random_graph import with_values
-from generators.torch_source import statements
+from generators.table import TABLE
+from generators.torch.source import statements
 
 
 def drawn(name: str, count: int) -> list[tuple[Node, list[torch.Tensor]]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphs_by_hand import Call, case_of
 
 from fuzzer.lanes.base.pointed import value_made_at
-from generators.torch_source import render
+from generators.torch.source import render
 
 NEG: Call = ("v0", "neg", "x0")
 

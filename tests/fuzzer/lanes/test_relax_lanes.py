@@ -11,7 +11,7 @@ from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import GRADIENT_REFERENCES, REFERENCES, SAMPLED_LANES, needed, select
 from generators.check import check
 from generators.graph import Case, Graph, Input, Node, Symbol, TensorType, Value
-from generators.ops import TABLE
+from generators.table import TABLE
 from oracles.judge import judge_all
 from oracles.outcome import Ran, Skipped, Stage, Unsupported
 

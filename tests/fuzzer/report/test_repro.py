@@ -35,8 +35,8 @@ from generators.graph import (
     Value,
     holds_floats,
 )
-from generators.ops import TABLE
 from generators.random_graph import with_values
+from generators.table import TABLE
 from generators.values import seeded
 from oracles.finding import Component, Evidence, Finding, Kind, Mismatch, WorstElement
 from oracles.lane import Importer, LaneSpec, Pipeline

@@ -19,7 +19,7 @@ from fuzzer.lanes import SAMPLED_LANES, TVM_LANES
 from fuzzer.lanes.base.availability import CompileOnly, Missing, availability
 from fuzzer.report import repro
 from generators.graph import Case, Graph, Input, Node, Symbol, TensorType, Value
-from generators.ops import TABLE
+from generators.table import TABLE
 from oracles.finding import Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, WorstElement
 from oracles.lane import Importer, LaneSpec, returns_gradients
 from oracles.outcome import FAILURES, Cause, Died, IllFormed, Mutant, MutantFate, Raised, Stage

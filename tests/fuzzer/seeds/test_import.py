@@ -20,7 +20,7 @@ from fuzzer.seeds.imported import files_of, run
 from generators import case_file
 from generators.check import check
 from generators.graph import Case, Invalid
-from generators.ops import TABLE
+from generators.table import TABLE
 
 MODEL = document(
     {"x": "float32[1,3,64,64]", "w0": "float32[32,3,3,3]", "c": "float32[1,32,62,62]", "r": "float32[1,32,62,62]"},

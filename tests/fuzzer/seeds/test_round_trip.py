@@ -17,8 +17,8 @@ from fuzzer.seeds.resolve import resolve
 from generators.builder import Builder
 from generators.choice import NumpySource
 from generators.graph import Case, DType, Graph, Input, Value
-from generators.ops import TABLE
 from generators.random_graph import with_values
+from generators.table import TABLE
 
 AS_THEY_WERE = (
     *("abs", "add", "add_scalar", "addmm", "amax", "arange", "argmax", "avg_pool2d", "baddbmm", "bmm", "cat", "clamp"),

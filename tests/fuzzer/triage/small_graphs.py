@@ -12,7 +12,7 @@ from fuzzer.triage.eager_values import computed_values
 from fuzzer.triage.passes import Pass, Subject
 from generators.check import check
 from generators.graph import Array, Attrs, Case, Domain, Form, Layout, Node
-from generators.ops import TABLE
+from generators.table import TABLE
 from oracles.outcome import Ran, Result
 
 LANE = next(lane for lane in SAMPLED_LANES if lane.name == "relax-export-asserts")

@@ -24,10 +24,11 @@ from generators.builder import Builder, Limits
 from generators.check import check
 from generators.choice import NumpySource
 from generators.graph import FLOATS, Array, Case, DType, Form, Graph, Layout, Node, Role, TensorType, Value
-from generators.ops import OPS, TABLE
-from generators.ops.base import ints_of
+from generators.op import ints_of
 from generators.random_graph import generate, with_values
 from generators.renumber import renumbered
+from generators.table import TABLE
+from generators.torch.ops import OPS
 from oracles.lane import LaneSpec
 
 pytestmark = [

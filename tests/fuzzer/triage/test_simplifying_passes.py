@@ -23,9 +23,9 @@ from fuzzer.triage.size import Size, size_of
 from generators.check import check
 from generators.choice import NumpySource
 from generators.graph import Attr, Attrs, Case, Expr, Form, Graph, Input, Invalid, Node, Role, Symbol, TensorType, Value
-from generators.ops import TABLE
 from generators.random_graph import generate
 from generators.retype import retyped_case
+from generators.table import TABLE
 from oracles.lane import LaneSpec
 
 

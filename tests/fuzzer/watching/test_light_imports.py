@@ -16,7 +16,7 @@ HEAVY = {
     "fuzzer.lanes",
     "fuzzer.report.repro",
     "fuzzer.triage.investigate",
-    "generators.ops",
+    "generators.torch.ops",
     "jinja2",
     "ml_dtypes",
     "multiprocess",

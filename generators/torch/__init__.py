@@ -1,0 +1,1 @@
+"""The dialect of PyTorch: its operators, the motifs, and the source text of a graph."""
