@@ -18,13 +18,13 @@ import numpy as np
 from graphs_by_hand import case_of, numbered
 from records import record
 
-from fuzzer.cases.onnx_model import Attribute, Node, OnnxModel, Tensor, Value
 from fuzzer.findings.record import FindingRecord
 from fuzzer.lanes import EVERY_LANE, TVM_LANES, readers_of
 from fuzzer.report import repro, repro_target
 from generators.graph import Case, DType, Graph, Input, Symbol, TensorType
 from generators.graph import Node as Call
 from generators.graph import Value as Name
+from generators.onnx.model import Attribute, Node, OnnxModel, Tensor, Value
 from generators.table import TABLE
 from generators.values import seeded
 from oracles.finding import Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, WorstElement

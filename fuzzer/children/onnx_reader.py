@@ -17,11 +17,11 @@ import msgspec
 import onnx
 from onnx import TensorProto, helper, inliner, shape_inference
 
-from fuzzer.cases.onnx_model import ELEMENTS, Node, Tensor
 from fuzzer.lanes.onnx.description import NoDescription, _node, _tensor
 from fuzzer.seeds.onnx_graph import OPAQUE, OnnxGraph, Refusal
 from fuzzer.seeds.program import MAX_NODES
 from fuzzer.system.processes import die_with_parent
+from generators.onnx.model import ELEMENTS, Node, Tensor
 
 MEMORY_BYTES = 8 << 30
 CPU_SECONDS = 120

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from fuzzer.cases.onnx_model import OnnxModel
-from fuzzer.cases.onnx_model import decode as decode_onnx
 from fuzzer.findings import finding_file, natural_file
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.triage.scope.words import with_names_of
 from generators.graph import Case, Invalid
+from generators.onnx.model import OnnxModel
+from generators.onnx.model import decode as decode_onnx
 from generators.plain_file import MOST_TEXT, read_plain
 from oracles.finding import Finding
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from fuzzer.cases.onnx_model import OnnxModel
+from generators.onnx.model import OnnxModel
 
 
 def without_unused(file: OnnxModel, kept: str = "") -> OnnxModel:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fuzzer.cases.onnx_model import Attribute, Node, OnnxModel, Tensor, Value
 from fuzzer.report.python_source import listed, literal_of, quoted
 from fuzzer.report.repro_values import NUMPY, literal
 from generators.graph import Case
+from generators.onnx.model import Attribute, Node, OnnxModel, Tensor, Value
 
 
 @dataclass(frozen=True, slots=True)

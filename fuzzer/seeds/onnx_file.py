@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from fuzzer.cases.onnx_model import ELEMENTS, Node
 from fuzzer.seeds.bounded_child import answer_of
 from fuzzer.seeds.onnx_graph import MAX_BYTES, OPAQUE, OnnxGraph, decode
 from fuzzer.seeds.onnx_to_torch import RULES, Translation, Untranslatable
 from fuzzer.seeds.program import Program, Step, TopologicalOrder, require_sizes
 from generators.graph import Array, DType, Role, TensorType
+from generators.onnx.model import ELEMENTS, Node
 
 SECONDS = 240.0
 MODULE = "fuzzer.children.onnx_reader"

@@ -1,6 +1,6 @@
 """The description of an ONNX file by the child that reads it: nodes, types, and small tensors. Loads no compiler.
 
-Nodes and tensors have the types of `fuzzer.cases.onnx_model`. A description by that module has all weights, so that a
+Nodes and tensors have the types of `generators.onnx.model`. A description by that module has all weights, so that a
 report can rebuild the file; a description here has only the types of most tensors.
 """
 
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import msgspec
 
-from fuzzer.cases.onnx_model import Node, Tensor, require_array
 from generators.graph import Invalid
+from generators.onnx.model import Node, Tensor, require_array
 
 MAX_BYTES = 256 << 20
 OPAQUE = "(opaque)"

@@ -1,4 +1,4 @@
-"""The exported ONNX file as plain data (`fuzzer.cases.onnx_model`) in one array of bytes, for reports."""
+"""The exported ONNX file as plain data (`generators.onnx.model`) in one array of bytes, for reports."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 import onnx
 from onnx import AttributeProto, TensorProto, helper, numpy_helper
 
-from fuzzer.cases.onnx_model import MAX_BYTES, Attribute, Node, OnnxModel, Tensor, Value, encode
 from fuzzer.lanes.base.prepared_case import PreparedCase, Step
 from generators.graph import Case
+from generators.onnx.model import MAX_BYTES, Attribute, Node, OnnxModel, Tensor, Value, encode
 from oracles.lane import LaneSpec
 from oracles.outcome import Ran, Stage
 

@@ -12,7 +12,6 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from fuzzer.cases.onnx_model import Attribute, Node, Tensor
 from fuzzer.children.onnx_reader import answer
 from fuzzer.isolate.validity import Validity
 from fuzzer.seeds import onnx_file, onnx_graph
@@ -21,6 +20,7 @@ from fuzzer.seeds.extract import extract
 from fuzzer.seeds.program import Program
 from fuzzer.seeds.resolve import Resolved, resolve
 from generators.graph import Invalid, Role, TensorType
+from generators.onnx.model import Attribute, Node, Tensor
 
 pytestmark = pytest.mark.slow
 

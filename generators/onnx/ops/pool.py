@@ -1,0 +1,7 @@
+"""TITLE pool"""
+
+from __future__ import annotations
+
+from generators.onnx.operator import Operator
+
+OPERATORS: tuple[Operator, ...] = ()

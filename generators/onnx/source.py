@@ -1,0 +1,261 @@
+"""Renders a graph of ONNX as a file (`generators.onnx.model`). Lanes run this file, and reports show it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from generators.graph import Array, Attrs, DType, Form, Graph, Input, Node, Role, TensorType
+from generators.onnx import model
+from generators.onnx.computed import computed
+from generators.onnx.model import ELEMENTS, Attribute, Body, Function, OnnxModel, Tensor, Value
+from generators.onnx.operator import DTYPE_ATTRIBUTES, INPUTS, OUTPUTS, Constant, NodeForm
+from generators.table import TABLE
+
+IR_VERSION = 8
+"""The version of the file format: the oldest with functions of the model. TVM and onnxruntime read it."""
+
+IR_OF_OPSET = ((21, 10), (19, 9))
+"""From these opsets on, a file needs at least these versions of the format (onnx.helper.VERSION_TABLE)."""
+
+LISTS = 12
+"""The first opset whose Constant has numbers and lists of numbers."""
+
+LOCAL_DOMAIN = "difftvm"
+"""The domain of functions of the model."""
+
+_ELEMENT_OF = {dtype: name for name, dtype in ELEMENTS.items()}
+_NUMBERS = {"FLOAT": 1, "UINT8": 2, "INT8": 3, "INT16": 5, "INT32": 6, "INT64": 7, "BOOL": 9, "FLOAT16": 10}
+NUMBER_OF = {**_NUMBERS, "DOUBLE": 11, "BFLOAT16": 16}
+"""The numbers of onnx.TensorProto's element types, by name (onnx.proto3)."""
+
+
+def element(dtype: DType) -> model.Element:
+    return _ELEMENT_OF[dtype.numpy]  # type: ignore[return-value]
+
+
+def tensor(array: Array) -> Tensor:
+    return Tensor(_ELEMENT_OF[array.dtype], array.shape, np.ascontiguousarray(array).tobytes())  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """The file of a case, and its inputs in the order of the file. Among them are constant inputs of nodes that are
+    written as inputs of the model."""
+
+    model: OnnxModel
+    inputs: Mapping[str, Array]
+
+
+def render(graph: Graph, tensors: Mapping[str, Array]) -> File:
+    """Return the file of a graph. Symbolic dimensions become names; `tensors` are those of the case."""
+    file = _File(graph, tensors)
+    for item in graph.inputs:
+        file.add_input(item)
+    for node in graph.nodes:
+        file.add(node)
+    return file.finish()
+
+
+@dataclass
+class _File:
+    graph: Graph
+    tensors: Mapping[str, Array]
+    nodes: list[model.Node] = field(default_factory=list)
+    inputs: list[Value] = field(default_factory=list)
+    initializers: dict[str, Tensor] = field(default_factory=dict)
+    functions: list[Function] = field(default_factory=list)
+    given: dict[str, Array] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.types = self.graph.types
+
+    def add_input(self, item: Input) -> None:
+        name, array = item.value.name, self.tensors[item.value.name]
+        match item.role:
+            case Role.INPUT:
+                self.inputs.append(_value(name, item.value.type))
+                self.given[name] = array
+            case Role.PARAM:
+                self.initializers[name] = tensor(array)
+            case Role.BUFFER:
+                self.nodes.append(model.Node("Constant", (), (name,), (Attribute("value", tensor=tensor(array)),)))
+
+    def add(self, node: Node) -> None:
+        form = TABLE[node.op].source
+        assert isinstance(form, NodeForm)
+        self._write(node, form, self._inputs_of(node, form))
+
+    def _inputs_of(self, node: Node, form: NodeForm) -> tuple[str, ...]:
+        """The names of the node's inputs, in the schema's order. An input that is left out has an empty name; at the
+        end of the list only in the form EMPTY."""
+        named = form.names(len(node.args), node.attrs)
+        variadic = [each.name for each in form.operands if each.variadic]
+        operands = dict(zip(named, self._operands(node), strict=False))
+        names = []
+        for each in form.schema.inputs:
+            if each.name in form.constants:
+                names.append(self._constant(node, each.name, form.constants[each.name]))
+            elif each.name in variadic:
+                names += [arg for arg, name in zip(self._operands(node), named, strict=True) if name == each.name]
+            else:
+                names.append(operands.get(each.name, ""))
+        while names and not names[-1] and node.form is not Form.EMPTY:
+            names.pop()
+        return tuple(names)
+
+    def _operands(self, node: Node) -> tuple[str, ...]:
+        return (f"{_stem(node)}_same", *node.args[1:]) if node.form is Form.IDENTITY else node.args
+
+    def _constant(self, node: Node, name: str, constant: Constant) -> str:
+        """Write the constant input as the form of the node says, and return its name."""
+        value = node.attrs[name]
+        if value is None:
+            return ""
+        dtype = constant.dtype or self.types[node.args[0]].dtype
+        array = np.array(value, dtype.numpy)
+        if not constant.scalar:
+            array = array.reshape(-1)
+        own = f"{_stem(node)}_{name}"
+        match node.form:
+            case Form.CONSTANT:
+                self.nodes.append(model.Node("Constant", (), (own,), (Attribute("value", tensor=tensor(array)),)))
+            case Form.LIST if self.graph.opset >= LISTS and dtype in (DType.INT64, DType.FLOAT32):
+                self.nodes.append(model.Node("Constant", (), (own,), (_listed(array),)))
+            case Form.LIST:
+                self.nodes.append(model.Node("Constant", (), (own,), (Attribute("value", tensor=tensor(array)),)))
+            case Form.AS_INPUT:
+                self.inputs.append(_value(own, TensorType(dtype, array.shape)))
+                self.given[own] = array
+            case Form.COMPUTED if dtype is DType.INT64:
+                self.nodes += computed(own, array, node.args[0], self.types[node.args[0]], self.graph.opset)
+            case _:
+                self.initializers[own] = tensor(array)
+        return own
+
+    def _write(self, node: Node, form: NodeForm, inputs: tuple[str, ...]) -> None:
+        schema = form.schema
+        outputs = _outputs(node, form)
+        call = model.Node(schema.name, inputs, outputs, attributes(node.attrs, form), "", schema.domain)
+        results = tuple(_value(value.name, value.type) for value in node.results)
+        match node.form:
+            case Form.IDENTITY:
+                same = model.Node("Identity", (node.args[0],), (f"{_stem(node)}_same",))
+                self.nodes += [same, call]
+            case Form.LOCAL:
+                self._write_function(node, call)
+            case Form.BRANCH:
+                self._write_branch(node, call, results)
+            case _:
+                self.nodes.append(call)
+
+    def _write_function(self, node: Node, call: model.Node) -> None:
+        """A function of the model with this one node, and a call of it."""
+        name = f"Local_{_stem(node)}"
+        inputs = tuple(dict.fromkeys(filter(None, call.inputs)))
+        outputs = tuple(filter(None, call.outputs))
+        self.functions.append(Function(name, LOCAL_DOMAIN, inputs, outputs, (call,), self._opsets(call.domain)))
+        self.nodes.append(model.Node(name, inputs, outputs, (), "", LOCAL_DOMAIN))
+
+    def _write_branch(self, node: Node, call: model.Node, results: tuple[Value, ...]) -> None:
+        """An If with the node in both branches. The condition is an input of the model."""
+        condition = f"{_stem(node)}_condition"
+        self.inputs.append(Value(condition, "BOOL", ()))
+        self.given[condition] = np.array(len(self.nodes) % 2 == 0)
+        branches = []
+        for name in ("then_branch", "else_branch"):
+            names = {output: f"{output}_{name}" for output in call.outputs if output}
+            inner = model.Node(
+                call.op,
+                call.inputs,
+                tuple(names.get(each, "") for each in call.outputs),
+                call.attributes,
+                "",
+                call.domain,
+            )
+            values = tuple(Value(names[each.name], each.element, each.shape) for each in results)
+            branches.append(Attribute(name, body=Body((inner,), values)))
+        outputs = tuple(filter(None, call.outputs))
+        self.nodes.append(model.Node("If", (condition,), outputs, tuple(branches)))
+
+    def _opsets(self, *domains: str) -> dict[str, int]:
+        return {"": self.graph.opset} | {domain: 1 for domain in domains if domain}
+
+    def finish(self) -> File:
+        """An output that is an input of the model, or another output, becomes the result of an Identity: a file names
+        each output once, and outputs are results of nodes."""
+        outputs = []
+        results = {name for node in self.nodes for name in node.outputs}
+        for place, name in enumerate(self.graph.outputs):
+            own = name
+            if name not in results or name in self.graph.outputs[:place]:
+                own = f"y{place}_out"
+                self.nodes.append(model.Node("Identity", (name,), (own,)))
+            outputs.append(_value(own, self.types[name]))
+        domains = [node.domain for node in self.nodes]
+        opset = self.graph.opset
+        return File(
+            OnnxModel(
+                next((version for first, version in IR_OF_OPSET if opset >= first), IR_VERSION),
+                self._opsets(*domains),
+                tuple(self.inputs),
+                tuple(outputs),
+                tuple(self.nodes),
+                self.initializers,
+                tuple(self.functions),
+            ),
+            self.given,
+        )
+
+
+def attributes(attrs: Attrs, form: NodeForm) -> tuple[Attribute, ...]:
+    """The attributes of the node. Those that are None are left out."""
+    found = []
+    for key, value in attrs.items():
+        if value is None or key in form.constants or key in (INPUTS, OUTPUTS):
+            continue
+        if key in DTYPE_ATTRIBUTES:
+            found.append(Attribute(key, NUMBER_OF[element(DType(str(value)))]))
+        elif form.schema.attributes[key].kind == "tensor":
+            found.append(Attribute(key, tensor=_one_number(value)))
+        elif form.schema.attributes[key].kind in ("float", "floats"):
+            found.append(Attribute(key, tuple(map(float, value)) if isinstance(value, tuple) else float(value)))  # type: ignore[arg-type]
+        else:
+            found.append(Attribute(key, value))  # type: ignore[arg-type]
+    return tuple(found)
+
+
+def _one_number(value: object) -> Tensor:
+    """The tensor of one number that a pair (dtype, number) stands for."""
+    assert isinstance(value, tuple)
+    dtype, number = value
+    return tensor(np.array([number], DType(str(dtype)).numpy))
+
+
+def _outputs(node: Node, form: NodeForm) -> tuple[str, ...]:
+    """The names of the node's outputs; empty for one that is not wanted, where a wanted one follows."""
+    wanted, names = node.attrs.get(OUTPUTS), iter(value.name for value in node.results)
+    if not isinstance(wanted, tuple):
+        return tuple(names)
+    outputs = [next(names) if is_wanted else "" for is_wanted in wanted]
+    while not outputs[-1]:
+        outputs.pop()
+    return tuple(outputs)
+
+
+def _listed(array: Array) -> Attribute:
+    kind = "int" if array.dtype == np.int64 else "float"
+    if array.ndim == 0:
+        return Attribute(f"value_{kind}", array.item())
+    return Attribute(f"value_{kind}s", tuple(array.tolist()))
+
+
+def _value(name: str, type: TensorType) -> Value:
+    return Value(name, element(type.dtype), tuple(size if isinstance(size, int) else str(size) for size in type.shape))
+
+
+def _stem(node: Node) -> str:
+    """A name that no other node has."""
+    return node.results[0].name
