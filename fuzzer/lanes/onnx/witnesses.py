@@ -11,9 +11,18 @@ from onnx.reference import ReferenceEvaluator
 
 from fuzzer.lanes.onnx import runtime
 from fuzzer.lanes.onnx.proto import to_proto
+from fuzzer.lanes.onnx.retired import RETIRED
 from fuzzer.lanes.onnx.widened import widened, widened_inputs
 from generators.graph import Array, Case, DType
 from generators.onnx.source import File, render
+
+
+class Interpreter(ReferenceEvaluator):  # type: ignore[misc]
+    """The interpreter, with the operators that it lacks. It makes an interpreter of its own class for each function of
+    the model, but does not give it new operators."""
+
+    def __init__(self, proto: object, **options: object) -> None:
+        super().__init__(proto, **{**options, "new_ops": list(RETIRED)})
 
 
 def file_of(case: Case) -> File:
@@ -36,7 +45,7 @@ def by_onnxruntime(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> tuple
 
 
 def by_interpreter(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> tuple[Array, ...]:
-    return tuple(np.asarray(array) for array in ReferenceEvaluator(model).run(None, dict(inputs)))
+    return tuple(np.asarray(array) for array in Interpreter(model).run(None, dict(inputs)))
 
 
 def _has_bfloat16(model: onnx.ModelProto) -> bool:
