@@ -55,7 +55,8 @@ class Constant:
     dtype   its dtype; None: that of the first operand
     scalar  whether it is a 0-d tensor, and not a list
     free    whether its dtype is drawn, among those that its type variable may be. Then the row has an attribute of the
-            variable's name, such as Tind, which holds it; constants of one variable share it
+            variable's name, such as Tind, which holds it; constants of one variable share it. The operator's own
+            `draw` gets it, and may return another one
     """
 
     kind: AttrKind = INTS
@@ -286,6 +287,7 @@ def _draw(operator: Operator, form: NodeForm, source: ChoiceSource, types: Types
     own = operator.draw(source, form.call(types, fixed))
     if own is None:
         return None
+    fixed |= {variable: own[variable] for variable in form.free if own.get(variable) is not None}
     kinds = _attribute_kinds(operator, form)
     attrs = {key: _written(source, form, key, own.get(key)) for key in kinds} | fixed
     if kinds.get(OUTPUTS) is PATTERN:

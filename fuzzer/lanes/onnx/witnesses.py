@@ -11,18 +11,18 @@ from onnx.reference import ReferenceEvaluator
 
 from fuzzer.lanes.onnx import runtime
 from fuzzer.lanes.onnx.proto import to_proto
-from fuzzer.lanes.onnx.retired import RETIRED
+from fuzzer.lanes.onnx.supplements import SUPPLEMENTS
 from fuzzer.lanes.onnx.widened import widened, widened_inputs
 from generators.graph import Array, Case, DType
 from generators.onnx.source import File, render
 
 
 class Interpreter(ReferenceEvaluator):  # type: ignore[misc]
-    """The interpreter, with the operators that it lacks. It makes an interpreter of its own class for each function of
+    """The interpreter, with what it lacks. It makes an interpreter of its own class for each function of
     the model, but does not give it new operators."""
 
     def __init__(self, proto: object, **options: object) -> None:
-        super().__init__(proto, **{**options, "new_ops": list(RETIRED)})
+        super().__init__(proto, **{**options, "new_ops": list(SUPPLEMENTS)})
 
 
 def file_of(case: Case) -> File:

@@ -71,12 +71,10 @@ def _slice_attributes(source: ChoiceSource, call: Call) -> Attrs:
 
 
 def _part(source: ChoiceSource, size: int, stepped: bool, most: int) -> tuple[int, int, int]:
-    """A start, an end and a step: mostly inside the dimension, sometimes far outside, sometimes empty. A negative step
-    starts at -size or later: the interpreter of onnx does not clamp earlier starts to the first element."""
+    """A start, an end and a step: mostly inside the dimension, sometimes far outside, sometimes empty."""
     step = source.choice((1, 1, 2, 3, -1, -1, -2, -3, size + 1)) if stepped else 1
     if source.chance(10):
-        before = 2 if step > 0 else 0
-        return source.integer(-size - before, size + 2), source.integer(-size - 2, size + 2), step
+        return source.integer(-size - 2, size + 2), source.integer(-size - 2, size + 2), step
     low = source.integer(0, max(size - 1, 0)) if source.chance(70) else 0
     high = source.integer(min(low + 1, size), size) if source.chance(60) else size
     if step > 0:
@@ -104,6 +102,12 @@ def indices_into(b: Builder, schema: Schema, shape: tuple[int, ...], size: int) 
     size = least(b, size)
     low = 0 if schema.since < 11 or b.source.chance(40) else -size
     return b.tensor_of_model(index_dtype(b, schema), *shape, domain=within(low, max(size - 1, low)))
+
+
+def some_of(b: Builder, size: int) -> int:
+    """The size, or mostly a smaller one: at least 1, unless the size is 0."""
+    few = least(b, size)
+    return size if not few or b.source.chance(60) else b.source.integer(1, few)
 
 
 def index_dtype(b: Builder, schema: Schema) -> DType:
@@ -139,26 +143,15 @@ def _gather_elements(call: Call) -> TensorType:
     return x.with_shape(*indices.sizes)
 
 
-MOST_CHOICES = 31
-"""The interpreter of onnx gathers by numpy.choose, which takes at most so many arrays in all releases of numpy."""
-
-
-def _gather_elements_operands(b: Builder, schema: Schema) -> tuple[Value, ...] | None:
-    """The interpreter of onnx takes indices only that are as large as the operand beside the axis."""
+def _gather_elements_operands(b: Builder, schema: Schema) -> tuple[Value, ...]:
+    """Indices may be smaller than the data beside the axis, and of any size along it."""
     x = tensor(b, schema, "data", (1, 4))
     axis = agreed_axis(x.type)
-    if x.type.sizes[axis] > MOST_CHOICES:
-        return None
-    shape = with_size(x.type, axis, b.source.choice((1, 2, 3, 5, x.type.sizes[axis]))).sizes
-    return x, indices_into(b, schema, shape, x.type.sizes[axis])
-
-
-def _gather_elements_attributes(source: ChoiceSource, call: Call) -> Attrs:
-    """The interpreter of onnx takes -1 for the axis only where the indices have the shape of the operand."""
-    x, axis = call["data"], agreed_axis(call["data"])
-    if axis == x.rank - 1 and call["indices"].sizes != x.sizes:
-        return {"axis": axis}
-    return {"axis": written(source, call, axis, x.rank)}
+    sizes = [
+        b.source.choice((1, 2, 3, 5, size)) if place == axis else some_of(b, size)
+        for place, size in enumerate(x.type.sizes)
+    ]
+    return x, indices_into(b, schema, tuple(sizes), x.type.sizes[axis])
 
 
 def _gather_nd(call: Call) -> TensorType:
@@ -230,7 +223,7 @@ OPERATORS: tuple[Operator, ...] = (
         moves=True,
     ),
     Operator("Gather", _gather_operands, _gather, agreed_attributes, moves=True),
-    Operator("GatherElements", _gather_elements_operands, _gather_elements, _gather_elements_attributes, moves=True),
+    Operator("GatherElements", _gather_elements_operands, _gather_elements, agreed_attributes, moves=True),
     Operator("GatherND", _gather_nd_operands, _gather_nd, _gather_nd_attributes, moves=True),
     Operator(
         "Compress",

@@ -9,7 +9,7 @@ from generators.graph import Attrs, DType, Role, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import Operator
 from generators.onnx.ops.axes import agreed, agreed_axis, axis_in, least, product
-from generators.onnx.ops.index import agreed_attributes, index_dtype, indices_into
+from generators.onnx.ops.index import agreed_attributes, index_dtype, indices_into, some_of
 from generators.onnx.ops.operands import tensor
 from generators.onnx.schema import Schema
 from generators.op import one_of, require
@@ -57,12 +57,6 @@ def _distinct(b: Builder, schema: Schema, shape: tuple[int, ...], size: int, axi
 
 def _most(b: Builder, size: int) -> int:
     return b.source.integer(1, max(1, min(least(b, size), 6)))
-
-
-def _some_of(b: Builder, size: int) -> int:
-    """The size, or a smaller one: at least 1, unless the size is 0."""
-    few = least(b, size)
-    return size if not few or b.source.chance(50) else b.source.integer(1, few)
 
 
 # --- Scatter, ScatterElements
