@@ -49,7 +49,8 @@ class Slice(OpRun):  # type: ignore[misc]
         """The bounds are attributes in version 1, and inputs later."""
         given = [starts, ends, axes] if not inputs else [None if each is None else each.tolist() for each in inputs]
         first, last, named, steps = (*given, None, None)[:4]
-        assert first is not None and last is not None
+        assert first is not None
+        assert last is not None
         parts = [slice(None)] * data.ndim
         for place, (start, end) in enumerate(zip(first, last, strict=True)):
             axis = place if named is None else named[place]
@@ -90,4 +91,17 @@ class Pad(OpRun):  # type: ignore[misc]
         return (np.pad(data[kept], added, constant_values=fill),)
 
 
-SUPPLEMENTS: tuple[type[OpRun], ...] = (Scatter, GatherElements, Slice, Pad)
+class ReduceSumSquare(OpRun):  # type: ignore[misc]
+    """The interpreter gives int64 for int32. Axes are an attribute before opset 18, and an input since."""
+
+    op_domain = ""
+
+    def _run(
+        self, data: Array, axes: Sequence[int] | None = None, keepdims: int = 1, noop_with_empty_axes: int = 0
+    ) -> tuple[Array, ...]:
+        named = () if axes is None else tuple(int(axis) for axis in axes)
+        over = named if named or noop_with_empty_axes else None
+        return (np.asarray(np.sum(np.square(data), over, data.dtype, keepdims=bool(keepdims))),)
+
+
+SUPPLEMENTS: tuple[type[OpRun], ...] = (Scatter, GatherElements, Slice, Pad, ReduceSumSquare)

@@ -9,7 +9,7 @@ from generators.graph import Attrs, DType, Role, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import Operator
 from generators.onnx.ops.axes import agreed, agreed_axis, axis_in, least, product
-from generators.onnx.ops.index import agreed_attributes, index_dtype, indices_into, some_of
+from generators.onnx.ops.index import agreed_attributes, index_dtype, indices_into
 from generators.onnx.ops.operands import tensor
 from generators.onnx.schema import Schema
 from generators.op import one_of, require
