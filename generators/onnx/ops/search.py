@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from generators.builder import Builder
 from generators.choice import ChoiceSource
-from generators.domain import distinct
+from generators.domain import NONZERO, distinct
 from generators.graph import Attr, Attrs, DType, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import Constant, Operator
@@ -105,8 +105,36 @@ def _top_attributes(source: ChoiceSource, call: Call) -> Attrs | None:
     }
 
 
+# --- Unique
+
+
+def _unique(call: Call) -> tuple[TensorType | None, ...]:
+    """For each element, or each slice along the axis, the place of its value among the different ones. The number of
+    these depends on the data, so no case reads the other outputs."""
+    x = call.first
+    size = x.numel if call.attr("axis") is None else x.sizes[axis_in(call)]
+    require(x.numel > 0, f"{x} has no elements")
+    return None, None, TensorType(DType.INT64, (size,)), None
+
+
+def _values(b: Builder, schema: Schema) -> tuple[Value, ...]:
+    """Computed floats are never chosen: rounding would decide which of them are equal."""
+    dtypes = schema.dtypes("X")
+    if b.source.chance(60):
+        return (b.tensor([dtype for dtype in dtypes if dtype.is_integer], (0, 4)),)
+    type = TensorType(b.dtype(dtypes), b.shape(b.source.integer(0, 4)))
+    return (b.fresh_input(type, domain=NONZERO),)
+
+
+def _unique_attributes(source: ChoiceSource, call: Call) -> Attrs:
+    rank = call.first.rank
+    axis = source.integer(-rank, rank - 1) if rank and source.chance(40) else None
+    return {"axis": axis, "sorted": source.choice((0, 1, 1))}
+
+
 OPERATORS: tuple[Operator, ...] = (
     Operator("ArgMax", _mostly_without_ties, _index, _index_attributes),
     Operator("ArgMin", _mostly_without_ties, _index, _index_attributes, plainer="ArgMax"),
     Operator("TopK", _mostly_without_ties, _top, _top_attributes, {"K": Constant(COUNT)}),
+    Operator("Unique", _values, _unique, _unique_attributes),
 )
