@@ -103,8 +103,8 @@ class LaneSpec:
     variant     which computation a torch or faulty lane does (eager, f64, envelope; hang, ...); for a TVM lane, which
                 program it compiles (relax, relay, gradient, ...)
     toolchain   the interpreter, with its own torch and TVM, that the lane runs in
-    opset       the opset of the ONNX file; None: the exporter chooses, and a case of ONNX has its own. Another opset than
-                the case's: onnx.version_converter converts the file
+    opset       the opset of the ONNX file; None: the exporter chooses, and a case of ONNX has its own. To another opset
+                than the case's, onnx.version_converter converts the file
     passes      names of rows of `oracles.transforms.TRANSFORMS`, run on the imported module in this order
     pipeline    the passes of the compilation, which run after `passes`
     disabled    passes that the pipeline leaves out (disabled_pass of PassContext)
