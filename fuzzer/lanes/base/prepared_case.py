@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 
 from generators.graph import Array, Case, DType, Layout
+from generators.onnx.source import File
+from generators.onnx.source import render as render_onnx
 from generators.torch.source import render
 from oracles.lane import Importer, LaneSpec
 from oracles.outcome import Built, Ran, Stage
@@ -76,8 +78,20 @@ class PreparedCase:
 
     @cached_property
     def inputs(self) -> dict[str, Array]:
-        """The inputs of the model, in the order of the parameters of `forward`."""
-        return self.case.inputs
+        """The inputs of the model, in the order of the parameters of `forward`; for ONNX, in the order of the file."""
+        return dict(self.onnx_case_file.inputs) if self.case.graph.dialect == "onnx" else self.case.inputs
+
+    @cached_property
+    def onnx_case_file(self) -> File:
+        """The file of a case of ONNX, as plain data, at the case's own sizes."""
+        return render_onnx(self.case.bound, self.case.tensors)
+
+    @property
+    def onnx_model(self) -> onnx.ModelProto:
+        """A copy of the file of a case of ONNX."""
+        import onnx
+
+        return onnx.load_from_string(self._once("_onnx_model", self._write_onnx))
 
     @property
     def model(self) -> torch.nn.Module:
@@ -126,6 +140,12 @@ class PreparedCase:
                 raise
         value: T = self.__dict__[name]
         return value
+
+    def _write_onnx(self) -> bytes:
+        from fuzzer.lanes.onnx.proto import to_proto
+
+        written: bytes = to_proto(self.onnx_case_file.model).SerializeToString()
+        return written
 
     def _export_raw(self) -> torch.export.ExportedProgram:
         import torch
