@@ -13,7 +13,18 @@ from fuzzer.lanes.relay_table import RELAY_ROUTES as RELAY_ROUTES
 from fuzzer.lanes.relay_table import RELAY_SAMPLED as RELAY_SAMPLED
 from fuzzer.lanes.target_table import TARGET_LANES
 from oracles.finding import exported_program_of, is_onnx_reader
-from oracles.lane import EVALUATED, Engine, Execution, Importer, LaneSpec, Params, Pipeline, is_relay, returns_gradients
+from oracles.lane import (
+    EVALUATED,
+    WITNESS,
+    Engine,
+    Execution,
+    Importer,
+    LaneSpec,
+    Params,
+    Pipeline,
+    is_relay,
+    returns_gradients,
+)
 
 TORCH = LaneSpec("torch", Engine.TORCH, variant="eager")
 TORCH_F64 = LaneSpec("torch-f64", Engine.TORCH, variant="f64")
@@ -26,14 +37,14 @@ TORCH_LANES = (TORCH, TORCH_F64, TORCH_ENVELOPE)
 REFERENCES = (*TORCH_LANES, ONNXRUNTIME)
 """The references of cases of PyTorch."""
 
-ONNX_LANES = (
-    LaneSpec("onnx", Engine.ONNX, variant="eager"),
-    LaneSpec("onnx-witness", Engine.ONNX, variant="witness"),
-    LaneSpec("onnx-f64", Engine.ONNX, variant="f64"),
-    LaneSpec("onnx-envelope", Engine.ONNX, variant="envelope"),
-)
-"""The references of cases of ONNX: onnxruntime's results, those of the interpreter of the onnx package, the float64
-results, and the envelope."""
+ONNX = LaneSpec("onnx", Engine.ONNX, variant="eager")
+ONNX_WITNESS = LaneSpec("onnx-witness", Engine.ONNX, variant=WITNESS)
+ONNX_F64 = LaneSpec("onnx-f64", Engine.ONNX, variant="f64")
+ONNX_ENVELOPE = LaneSpec("onnx-envelope", Engine.ONNX, variant="envelope")
+
+ONNX_LANES = (ONNX, ONNX_WITNESS, ONNX_F64, ONNX_ENVELOPE)
+"""The references of a case of ONNX: onnxruntime without optimisers, the interpreter of the onnx package, the float64
+results, and the envelope. The first two decide what may be blamed at all, and all four are needed to judge results."""
 
 
 def references_of(dialect: str) -> tuple[LaneSpec, ...]:
@@ -174,7 +185,7 @@ def needed(lane: LaneSpec, *, values: bool = True) -> tuple[LaneSpec, ...]:
     values  False: only the references that are needed to judge a lane that fails to run
     """
     if lane.dialect == "onnx":
-        return ONNX_LANES if values else ONNX_LANES[:1]
+        return ONNX_LANES if values else (ONNX, ONNX_WITNESS)
     if returns_gradients(lane) and lane.engine is Engine.TVM:
         return (TORCH, *GRADIENT_REFERENCES) if values else (TORCH,)
     torch = TORCH_LANES if values else (TORCH,)

@@ -22,7 +22,7 @@ WORDS: dict[type[StrEnum], str] = {
     ),
     Component: "tvm, exporter, onnxruntime, pytorch, environment",
     Quantity: "bytes of constants, bytes of library, bytes of memory, CPU seconds of compilation",
-    Engine: "torch, onnxruntime, onnx-reference, onnx, onnx-file, tvm, honest, faulty",
+    Engine: "torch, onnx, onnxruntime, onnx-reference, onnx-file, tvm, honest, faulty",
     Importer: "eager, export, export-tvm, export-raw, fx, dynamo, onnx, onnx-dynamo, onnx-model, trace",
     Params: "bound, inputs, rebound, bundled, lifted, lifted-shared, lifted-consuming",
     Pipeline: "default_build, zero, cpu_generic",

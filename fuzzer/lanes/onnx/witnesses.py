@@ -7,13 +7,17 @@ from collections.abc import Mapping
 
 import numpy as np
 import onnx
+import onnxruntime as ort
 from onnx.reference import ReferenceEvaluator
 
+from fuzzer.lanes.base.prepared_case import Quiet, Step
 from fuzzer.lanes.onnx import runtime
 from fuzzer.lanes.onnx.proto import to_proto
+from fuzzer.lanes.onnx.runtime import NO_OPTIMISERS
 from fuzzer.lanes.onnx.widened import widened, widened_inputs
 from generators.graph import Array, Case, DType
 from generators.onnx.source import File, render
+from oracles.outcome import Stage
 
 
 def file_of(case: Case) -> File:
@@ -21,12 +25,18 @@ def file_of(case: Case) -> File:
     return render(case.bound, case.tensors)
 
 
-def by_onnxruntime(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> tuple[Array, ...]:
+def by_onnxruntime(
+    model: onnx.ModelProto,
+    inputs: Mapping[str, Array],
+    level: ort.GraphOptimizationLevel = NO_OPTIMISERS,
+    step: Step = Quiet(),
+) -> tuple[Array, ...]:
     """The results of onnxruntime, in the dtypes of the file. It has next to no kernels for bfloat16: it computes these
     in float32, and the results are rounded."""
-    if not _has_bfloat16(model):
-        return runtime.run(runtime.load(model), inputs)
-    outputs = runtime.run(runtime.load(widened(model)), widened_inputs(inputs))
+    wide = _has_bfloat16(model)
+    session = runtime.load(widened(model) if wide else model, level)
+    step(Stage.RUN)
+    outputs = runtime.run(session, widened_inputs(inputs) if wide else inputs)
     dtypes = [item.type.tensor_type.elem_type for item in model.graph.output]
     half = onnx.TensorProto.BFLOAT16
     return tuple(
@@ -35,8 +45,10 @@ def by_onnxruntime(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> tuple
     )
 
 
-def by_interpreter(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> tuple[Array, ...]:
-    return tuple(np.asarray(array) for array in ReferenceEvaluator(model).run(None, dict(inputs)))
+def by_interpreter(model: onnx.ModelProto, inputs: Mapping[str, Array], step: Step = Quiet()) -> tuple[Array, ...]:
+    interpreter = ReferenceEvaluator(model)
+    step(Stage.RUN)
+    return tuple(np.asarray(array) for array in interpreter.run(None, dict(inputs)))
 
 
 def _has_bfloat16(model: onnx.ModelProto) -> bool:
