@@ -7,11 +7,13 @@ from collections.abc import Mapping
 
 import numpy as np
 import onnx
+from onnx.inliner import inline_local_functions
 from onnx.reference import ReferenceEvaluator
 
 from fuzzer.lanes.onnx import runtime
+from fuzzer.lanes.onnx.definitions import DEFINITIONS
 from fuzzer.lanes.onnx.proto import to_proto
-from fuzzer.lanes.onnx.widened import widened, widened_inputs
+from fuzzer.lanes.onnx.widened import attributes_of, widened, widened_inputs
 from generators.graph import Array, Case, DType
 from generators.onnx.source import File, render
 
@@ -36,7 +38,10 @@ def by_onnxruntime(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> tuple
 
 
 def by_interpreter(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> tuple[Array, ...]:
-    return tuple(np.asarray(array) for array in ReferenceEvaluator(model).run(None, dict(inputs)))
+    """The results of the interpreter, with some definitions of our own. Functions of the model are inlined: the
+    interpreter knows neither types nor these definitions inside of them."""
+    evaluator = ReferenceEvaluator(inline_local_functions(model), new_ops=DEFINITIONS)
+    return tuple(np.asarray(array) for array in evaluator.run(None, dict(inputs)))
 
 
 def _has_bfloat16(model: onnx.ModelProto) -> bool:
@@ -46,12 +51,11 @@ def _has_bfloat16(model: onnx.ModelProto) -> bool:
 def _element_types(model: onnx.ModelProto) -> set[int]:
     found = {item.type.tensor_type.elem_type for item in (*model.graph.input, *model.graph.output)}
     found |= {item.data_type for item in model.graph.initializer}
-    for node in model.graph.node:
-        for each in node.attribute:
-            if each.type == onnx.AttributeProto.TENSOR:
-                found.add(each.t.data_type)
-            elif each.name in ("to", "dtype", "output_dtype"):
-                found.add(each.i)
+    for each in attributes_of(model):
+        if each.type == onnx.AttributeProto.TENSOR:
+            found.add(each.t.data_type)
+        elif each.name in ("to", "dtype", "output_dtype"):
+            found.add(each.i)
     return found
 
 
