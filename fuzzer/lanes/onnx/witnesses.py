@@ -8,13 +8,13 @@ from collections.abc import Mapping
 import numpy as np
 import onnx
 import onnxruntime as ort
-from onnx.reference import ReferenceEvaluator
 
 from fuzzer.lanes.base.prepared_case import Quiet, Step
 from fuzzer.lanes.onnx import runtime
+from fuzzer.lanes.onnx.interpreter import Interpreter
 from fuzzer.lanes.onnx.proto import to_proto
 from fuzzer.lanes.onnx.runtime import NO_OPTIMISERS
-from fuzzer.lanes.onnx.widened import widened, widened_inputs
+from fuzzer.lanes.onnx.widened import attributes_of, widened, widened_inputs
 from generators.graph import Array, Case, DType
 from generators.onnx.source import File, render
 from oracles.outcome import Stage
@@ -46,7 +46,7 @@ def by_onnxruntime(
 
 
 def by_interpreter(model: onnx.ModelProto, inputs: Mapping[str, Array], step: Step = Quiet()) -> tuple[Array, ...]:
-    interpreter = ReferenceEvaluator(model)
+    interpreter = Interpreter(model)
     step(Stage.RUN)
     return tuple(np.asarray(array) for array in interpreter.run(None, dict(inputs)))
 
@@ -58,12 +58,11 @@ def _has_bfloat16(model: onnx.ModelProto) -> bool:
 def _element_types(model: onnx.ModelProto) -> set[int]:
     found = {item.type.tensor_type.elem_type for item in (*model.graph.input, *model.graph.output)}
     found |= {item.data_type for item in model.graph.initializer}
-    for node in model.graph.node:
-        for each in node.attribute:
-            if each.type == onnx.AttributeProto.TENSOR:
-                found.add(each.t.data_type)
-            elif each.name in ("to", "dtype", "output_dtype"):
-                found.add(each.i)
+    for each in attributes_of(model):
+        if each.type == onnx.AttributeProto.TENSOR:
+            found.add(each.t.data_type)
+        elif each.name in ("to", "dtype", "output_dtype"):
+            found.add(each.i)
     return found
 
 
