@@ -6,6 +6,6 @@ Each follows the documentation of onnx (Operators.md, Changelog.md), those of co
 
 from typing import Any
 
-from fuzzer.lanes.onnx.definitions import functions
+from fuzzer.lanes.onnx.definitions import functions, shapes
 
-DEFINITIONS: tuple[Any, ...] = (*functions.DEFINITIONS,)
+DEFINITIONS: tuple[Any, ...] = (*functions.DEFINITIONS, *shapes.DEFINITIONS)
