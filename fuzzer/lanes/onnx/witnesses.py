@@ -4,12 +4,14 @@ onnx package."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import onnx
 from onnx.reference import ReferenceEvaluator
 
 from fuzzer.lanes.onnx import runtime
+from fuzzer.lanes.onnx.definitions import DEFINITIONS
 from fuzzer.lanes.onnx.proto import to_proto
 from fuzzer.lanes.onnx.widened import widened, widened_inputs
 from generators.graph import Array, Case, DType
@@ -36,7 +38,14 @@ def by_onnxruntime(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> tuple
 
 
 def by_interpreter(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> tuple[Array, ...]:
-    return tuple(np.asarray(array) for array in ReferenceEvaluator(model).run(None, dict(inputs)))
+    return tuple(np.asarray(array) for array in Interpreter(model).run(None, dict(inputs)))
+
+
+class Interpreter(ReferenceEvaluator):  # type: ignore[misc]
+    """The interpreter of onnx, with `DEFINITIONS` in the graph, its subgraphs and functions."""
+
+    def __init__(self, proto: Any, *arguments: Any, new_ops: Any = None, **more: Any) -> None:
+        super().__init__(proto, *arguments, new_ops=list(DEFINITIONS), **more)
 
 
 def _has_bfloat16(model: onnx.ModelProto) -> bool:
