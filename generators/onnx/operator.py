@@ -11,7 +11,7 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import Attr, Attrs, DType, Form, Invalid, TensorType, Value
 from generators.onnx.call import Call
-from generators.onnx.schema import Parameter, Schema, schemas
+from generators.onnx.schema import Parameter, Schema, newest_opset, schemas
 from generators.op import (
     DTYPE,
     INT,
@@ -154,8 +154,10 @@ class NodeForm:
 
 
 def rows_of(operator: Operator) -> tuple[Op, ...]:
-    """The rows of an operator, the oldest version first."""
-    return tuple(_row(operator, schema) for schema in schemas()[operator.name])
+    """The rows of an operator, the oldest version first. Versions that are in force only after the newest opset have
+    none."""
+    versions = schemas()[operator.name]
+    return tuple(_row(operator, schema) for schema in versions if schema.since <= newest_opset())
 
 
 def _row(operator: Operator, schema: Schema) -> Op:
@@ -222,7 +224,9 @@ def _forms(operator: Operator, form: NodeForm) -> dict[Form, Writing]:
     def ends_early(types: Types, attrs: Attrs) -> bool:
         return bool(_left_out(form, len(types), attrs))
 
-    ways: dict[Form, When] = {Form.BRANCH: always, Form.LOCAL: always}
+    ways: dict[Form, When] = {Form.BRANCH: always}
+    if not form.schema.domain:  # onnx cannot infer what types a function gives whose operators it does not know
+        ways[Form.LOCAL] = always
     if form.operands:
         ways[Form.IDENTITY] = lambda types, attrs: bool(types)
     if form.constants:

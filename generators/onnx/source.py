@@ -194,20 +194,18 @@ class _File:
                 own = f"y{place}_out"
                 self.nodes.append(model.Node("Identity", (name,), (own,)))
             outputs.append(_value(own, self.types[name]))
-        domains = [node.domain for node in self.nodes]
         opset = self.graph.opset
-        return File(
-            OnnxModel(
-                next((version for first, version in IR_OF_OPSET if opset >= first), IR_VERSION),
-                self._opsets(*domains),
-                tuple(self.inputs),
-                tuple(outputs),
-                tuple(self.nodes),
-                self.initializers,
-                tuple(self.functions),
-            ),
-            self.given,
+        file = OnnxModel(
+            next((version for first, version in IR_OF_OPSET if opset >= first), IR_VERSION),
+            {},
+            tuple(self.inputs),
+            tuple(outputs),
+            tuple(self.nodes),
+            self.initializers,
+            tuple(self.functions),
         )
+        file.opsets = self._opsets(*(node.domain for node in model.all_nodes(file)))
+        return File(file, self.given)
 
 
 def attributes(attrs: Attrs, form: NodeForm) -> tuple[Attribute, ...]:

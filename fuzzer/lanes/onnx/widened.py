@@ -24,12 +24,20 @@ def widened(file: onnx.ModelProto) -> onnx.ModelProto:
             _widen_type(value.type)
         for tensor in graph.initializer:
             _widen_tensor(tensor)
-        for attribute in (each for node in graph.node for each in node.attribute):
-            if attribute.type == AttributeProto.TENSOR:
-                _widen_tensor(attribute.t)
-            if attribute.name in DTYPE_ATTRIBUTES and attribute.i == TensorProto.BFLOAT16:
-                attribute.i = TensorProto.FLOAT
+    for attribute in attributes_of(copy):
+        if attribute.type == AttributeProto.TENSOR:
+            _widen_tensor(attribute.t)
+        if attribute.name in DTYPE_ATTRIBUTES and attribute.i == TensorProto.BFLOAT16:
+            attribute.i = TensorProto.FLOAT
     return copy
+
+
+def attributes_of(file: onnx.ModelProto) -> Iterator[Any]:
+    """Yield the attributes of all nodes: of the graph, of the graphs inside its control flow, and of functions."""
+    for body in (file.graph, *file.functions):
+        for graph in _graphs(body):
+            for node in graph.node:
+                yield from node.attribute
 
 
 def widened_inputs(inputs: Mapping[str, Array]) -> dict[str, Array]:

@@ -7,22 +7,17 @@ from collections.abc import Mapping
 
 import numpy as np
 import onnx
-from onnx.reference import ReferenceEvaluator
+import onnxruntime as ort
 
+from fuzzer.lanes.base.prepared_case import Quiet, Step
 from fuzzer.lanes.onnx import runtime
+from fuzzer.lanes.onnx.interpreter import Interpreter
 from fuzzer.lanes.onnx.proto import to_proto
-from fuzzer.lanes.onnx.supplements import SUPPLEMENTS
-from fuzzer.lanes.onnx.widened import widened, widened_inputs
+from fuzzer.lanes.onnx.runtime import NO_OPTIMISERS
+from fuzzer.lanes.onnx.widened import attributes_of, widened, widened_inputs
 from generators.graph import Array, Case, DType
 from generators.onnx.source import File, render
-
-
-class Interpreter(ReferenceEvaluator):  # type: ignore[misc]
-    """The interpreter, with what it lacks. It makes an interpreter of its own class for each function of
-    the model, but does not give it new operators."""
-
-    def __init__(self, proto: object, **options: object) -> None:
-        super().__init__(proto, **{**options, "new_ops": list(SUPPLEMENTS)})
+from oracles.outcome import Stage
 
 
 def file_of(case: Case) -> File:
@@ -30,12 +25,18 @@ def file_of(case: Case) -> File:
     return render(case.bound, case.tensors)
 
 
-def by_onnxruntime(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> tuple[Array, ...]:
+def by_onnxruntime(
+    model: onnx.ModelProto,
+    inputs: Mapping[str, Array],
+    level: ort.GraphOptimizationLevel = NO_OPTIMISERS,
+    step: Step = Quiet(),
+) -> tuple[Array, ...]:
     """The results of onnxruntime, in the dtypes of the file. It has next to no kernels for bfloat16: it computes these
     in float32, and the results are rounded."""
-    if not _has_bfloat16(model):
-        return runtime.run(runtime.load(model), inputs)
-    outputs = runtime.run(runtime.load(widened(model)), widened_inputs(inputs))
+    wide = _has_bfloat16(model)
+    session = runtime.load(widened(model) if wide else model, level)
+    step(Stage.RUN)
+    outputs = runtime.run(session, widened_inputs(inputs) if wide else inputs)
     dtypes = [item.type.tensor_type.elem_type for item in model.graph.output]
     half = onnx.TensorProto.BFLOAT16
     return tuple(
@@ -44,8 +45,10 @@ def by_onnxruntime(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> tuple
     )
 
 
-def by_interpreter(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> tuple[Array, ...]:
-    return tuple(np.asarray(array) for array in Interpreter(model).run(None, dict(inputs)))
+def by_interpreter(model: onnx.ModelProto, inputs: Mapping[str, Array], step: Step = Quiet()) -> tuple[Array, ...]:
+    interpreter = Interpreter(model)
+    step(Stage.RUN)
+    return tuple(np.asarray(array) for array in interpreter.run(None, dict(inputs)))
 
 
 def _has_bfloat16(model: onnx.ModelProto) -> bool:
@@ -55,12 +58,11 @@ def _has_bfloat16(model: onnx.ModelProto) -> bool:
 def _element_types(model: onnx.ModelProto) -> set[int]:
     found = {item.type.tensor_type.elem_type for item in (*model.graph.input, *model.graph.output)}
     found |= {item.data_type for item in model.graph.initializer}
-    for node in model.graph.node:
-        for each in node.attribute:
-            if each.type == onnx.AttributeProto.TENSOR:
-                found.add(each.t.data_type)
-            elif each.name in ("to", "dtype", "output_dtype"):
-                found.add(each.i)
+    for each in attributes_of(model):
+        if each.type == onnx.AttributeProto.TENSOR:
+            found.add(each.t.data_type)
+        elif each.name in ("to", "dtype", "output_dtype"):
+            found.add(each.i)
     return found
 
 

@@ -170,7 +170,8 @@ def _gather_nd(call: Call) -> TensorType:
 def _agreed_batches(x: TensorType, schema: Schema) -> int:
     if "batch_dims" not in schema.attributes:
         return 0
-    return agreed(x, "batches").choice((0, 0, *range(x.rank)))
+    batches: int = agreed(x, "batches").choice((0, 0, *range(x.rank)))
+    return batches
 
 
 def _gather_nd_operands(b: Builder, schema: Schema) -> tuple[Value, ...] | None:

@@ -11,11 +11,12 @@ from generators.domain import ANY, Domain, within
 from generators.graph import Attrs, DType, Role, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.schema import Schema
-from generators.op import require
+from generators.op import AttrKind, require
 from generators.torch.ops.rules import broadcast
 
 Operands = Callable[[Builder, Schema], Sequence[Value] | None]
 RARE = (DType.FLOAT64, DType.BFLOAT16)
+FLAG = AttrKind("0 or 1", lambda v: isinstance(v, int) and not isinstance(v, bool) and v in (0, 1))
 
 
 def dtype_for(b: Builder, schema: Schema, name: str) -> DType:

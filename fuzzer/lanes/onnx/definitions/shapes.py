@@ -119,4 +119,4 @@ class Unique(OpRun):  # type: ignore[misc]
         return (values, first, inverse, counts)[: len(self.onnx_node.output)]
 
 
-SUPPLEMENTS: tuple[type[OpRun], ...] = (Scatter, GatherElements, Slice, Pad, ReduceSumSquare, Unique)
+DEFINITIONS: tuple[type[OpRun], ...] = (Scatter, GatherElements, Slice, Pad, ReduceSumSquare, Unique)
