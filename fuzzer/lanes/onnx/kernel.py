@@ -12,9 +12,9 @@ import numpy as np
 import torch
 
 from fuzzer.lanes.envelope.program import Dialect, Tensors
+from fuzzer.lanes.onnx.interpreter import Interpreter
 from fuzzer.lanes.onnx.proto import to_proto
 from fuzzer.lanes.onnx.widened import FLOATS_TO_DOUBLE, widen
-from fuzzer.lanes.onnx.witnesses import interpreter
 from generators.graph import Array, Form, Graph, Input, Node, Value
 from generators.onnx.source import render
 from generators.op import Types
@@ -37,7 +37,7 @@ class OnnxKernel:
         )
         model = to_proto(render(alone, dict.fromkeys(operands, _NOTHING)).model)
         widen(model, FLOATS_TO_DOUBLE)
-        self._interpreter = interpreter(model)
+        self._interpreter = Interpreter(model)
         self._names = node.args
         self.has_variance = False
 
