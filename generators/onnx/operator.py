@@ -199,7 +199,9 @@ def _forms(form: NodeForm) -> dict[Form, Writing]:
     def ends_early(types: Types, attrs: Attrs) -> bool:
         return bool(_left_out(form, len(types), attrs))
 
-    ways: dict[Form, When] = {Form.BRANCH: always, Form.LOCAL: always}
+    ways: dict[Form, When] = {Form.BRANCH: always}
+    if not form.schema.domain:  # onnx infers no types of functions that call operators of another domain
+        ways[Form.LOCAL] = always
     if form.operands:
         ways[Form.IDENTITY] = lambda types, attrs: bool(types)
     if form.constants:
