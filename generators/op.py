@@ -119,7 +119,7 @@ def never(types: Types, attrs: Attrs) -> bool:
 class Arithmetic(Enum):
     """How an operator computes a result that it rounds. It decides how far correct implementations may differ.
 
-    The envelope (`fuzzer/lanes/torch/envelope.py`) turns this into numbers, and docs/tolerance.md gives the
+    The envelope (`fuzzer/lanes/envelope/`) turns this into numbers, and docs/tolerance.md gives the
     measurements. An operator without `terms` is exact: its arithmetic does not matter.
     """
 

@@ -15,8 +15,8 @@ import onnxruntime as ort
 import torch
 
 from fuzzer.lanes.base.prepared_case import PreparedCase, Step, from_torch
+from fuzzer.lanes.envelope.layouts import other_layout
 from fuzzer.lanes.onnx.runtime import OnnxRuntimeLane
-from fuzzer.lanes.torch.envelope import other_layout
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Ran, Stage

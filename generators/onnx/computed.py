@@ -7,14 +7,22 @@ import numpy as np
 from generators.graph import Array, TensorType
 from generators.onnx.model import Attribute, Node, Tensor
 
+FAR = 2**62
+"""Larger numbers are no sums with a size: int64 could not hold them."""
+
 
 def computed(name: str, array: Array, source: str, type: TensorType, opset: int) -> list[Node]:
     """Nodes whose result `name` is the array (int64, of rank 0 or 1). `source` is a tensor of this type. Each number
-    is a size of it, gathered from its Shape, plus a constant; for a 0-d tensor it is its Size plus a constant."""
+    is a size of it, gathered from its Shape, plus a constant; for a 0-d tensor it is its Size plus a constant. Numbers
+    that mean the end of a dimension are constants."""
     nodes = [Node("Shape", (source,), (f"{name}_shape",))] if type.rank else []
     parts = []
     for place, number in enumerate(array.reshape(-1).tolist()):
         one, size = f"{name}_{place}", f"{name}_{place}_size"
+        if abs(number) > FAR:
+            nodes.append(_constant(one, np.array([number], np.int64)))
+            parts.append(one)
+            continue
         if type.rank:
             sizes = [int(each) for each in type.sizes]
             at = sizes.index(number) if number in sizes else place % type.rank

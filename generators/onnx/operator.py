@@ -11,7 +11,7 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import Attr, Attrs, DType, Form, Invalid, TensorType, Value
 from generators.onnx.call import Call
-from generators.onnx.schema import Parameter, Schema, schemas
+from generators.onnx.schema import Parameter, Schema, newest_opset, schemas
 from generators.op import (
     DTYPE,
     INT,
@@ -28,6 +28,7 @@ from generators.op import (
     ZeroSensitivity,
     always,
     never,
+    one_of,
     optional,
     require,
 )
@@ -53,11 +54,15 @@ class Constant:
     kind    the values that it may take
     dtype   its dtype; None: that of the first operand
     scalar  whether it is a 0-d tensor, and not a list
+    free    whether its dtype is drawn, among those that its type variable may be. Then the row has an attribute of the
+            variable's name, such as Tind, which holds it; constants of one variable share it. The operator's own
+            `draw` gets it, and may return another one
     """
 
     kind: AttrKind = INTS
     dtype: DType | None = DType.INT64
     scalar: bool = False
+    free: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +77,7 @@ class Operator:
     constants  the inputs that are attributes of the row
     kinds      the values of attributes that the schema does not tell: strings, tensors, lists of some length
     source     None: a node of this operator. Otherwise the operators between which values are no tensors
+    empty      whether a file may name the last inputs and leave them empty: onnxruntime refuses that for some operators
 
     The other fields are those of `Op`; `terms`, `multiplies_by_zero` and `when` get the call.
     """
@@ -89,6 +95,7 @@ class Operator:
     zero_sensitivity: ZeroSensitivity = NO_ZEROS
     moves: bool = False
     plainer: str | None = None
+    empty: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +115,19 @@ class NodeForm:
     def is_open(self) -> bool:
         """Whether operands may be left out, so that the attribute `inputs` says which are there."""
         return any(each.optional for each in self.operands)
+
+    @property
+    def free(self) -> dict[str, tuple[DType, ...]]:
+        """The dtypes that constants may have, for each type variable whose dtype is drawn."""
+        inputs = [self.schema.input(name) for name, constant in self.constants.items() if constant.free]
+        return {each.type: self.schema.dtypes(each.name) for each in inputs if each.type not in DTYPE_NAMES}
+
+    def dtype_of(self, name: str, types: Types, attrs: Attrs) -> DType:
+        """The dtype of a constant in a call."""
+        constant, variable = self.constants[name], self.schema.input(name).type
+        if constant.free and variable in attrs:
+            return DType(str(attrs[variable]))
+        return constant.dtype or types[0].dtype
 
     def call(self, types: Types, attrs: Attrs) -> Call:
         return Call(self.schema, self.names(len(types), attrs), types, attrs)
@@ -134,8 +154,10 @@ class NodeForm:
 
 
 def rows_of(operator: Operator) -> tuple[Op, ...]:
-    """The rows of an operator, the oldest version first."""
-    return tuple(_row(operator, schema) for schema in schemas()[operator.name])
+    """The rows of an operator, the oldest version first. Versions that are in force only after the newest opset have
+    none."""
+    versions = schemas()[operator.name]
+    return tuple(_row(operator, schema) for schema in versions if schema.since <= newest_opset())
 
 
 def _row(operator: Operator, schema: Schema) -> Op:
@@ -155,7 +177,7 @@ def _row(operator: Operator, schema: Schema) -> Op:
         (least + open_ended, 64 if open_ended else len(form.operands)),
         partial(_terms, operator, form) if operator.terms else None,
         operator.scale,
-        _forms(form),
+        _forms(operator, form),
         operator.moves,
         arithmetic=operator.arithmetic,
         multiplies_by_zero=partial(_multiplies_by_zero, operator, form) if operator.multiplies_by_zero else never,
@@ -179,6 +201,8 @@ def _attribute_kinds(operator: Operator, form: NodeForm) -> dict[str, AttrKind]:
     for name, constant in form.constants.items():
         needed = not form.schema.input(name).optional
         kinds[name] = constant.kind if needed else optional(constant.kind)
+    for variable, dtypes in form.free.items():
+        kinds[variable] = one_of(*dtypes)
     if form.is_open:
         kinds[INPUTS] = PATTERN
     outputs = form.schema.outputs
@@ -189,25 +213,26 @@ def _attribute_kinds(operator: Operator, form: NodeForm) -> dict[str, AttrKind]:
     return kinds
 
 
-def _forms(form: NodeForm) -> dict[Form, Writing]:
+def _forms(operator: Operator, form: NodeForm) -> dict[Form, Writing]:
     def some_constant(types: Types, attrs: Attrs) -> bool:
         return any(attrs[name] is not None for name in form.constants)
 
     def integers(types: Types, attrs: Attrs) -> bool:
-        return any(attrs[name] is not None and each.dtype is DType.INT64 for name, each in form.constants.items())
+        given = [name for name in form.constants if attrs[name] is not None]
+        return any(form.dtype_of(name, types, attrs) is DType.INT64 for name in given)
 
     def ends_early(types: Types, attrs: Attrs) -> bool:
         return bool(_left_out(form, len(types), attrs))
 
     ways: dict[Form, When] = {Form.BRANCH: always}
-    if not form.schema.domain:  # onnx infers no types of functions that call operators of another domain
+    if not form.schema.domain:  # onnx cannot infer what types a function gives whose operators it does not know
         ways[Form.LOCAL] = always
     if form.operands:
         ways[Form.IDENTITY] = lambda types, attrs: bool(types)
     if form.constants:
         ways |= {Form.CONSTANT: some_constant, Form.LIST: some_constant, Form.AS_INPUT: some_constant}
         ways |= {Form.COMPUTED: lambda types, attrs: bool(types) and integers(types, attrs)}
-    if any(each.optional for each in form.schema.inputs):
+    if operator.empty and any(each.optional for each in form.schema.inputs):
         ways[Form.EMPTY] = ends_early
     return {way: Writing(when) for way, when in ways.items()}
 
@@ -258,11 +283,15 @@ def _require_dtypes(call: Call) -> None:
 
 
 def _draw(operator: Operator, form: NodeForm, source: ChoiceSource, types: Types) -> Attrs | None:
-    """Draw the attributes of a call: first which operands it has, then the operator's own, then which results."""
+    """Draw the attributes of a call: first which operands it has and the dtypes of constants, then the operator's own,
+    then which results."""
     fixed: dict[str, Attr] = {INPUTS: _pattern(form, source, types)} if form.is_open else {}
+    for variable, dtypes in form.free.items():
+        fixed[variable] = source.choice(dtypes).value
     own = operator.draw(source, form.call(types, fixed))
     if own is None:
         return None
+    fixed |= {variable: own[variable] for variable in form.free if own.get(variable) is not None}
     kinds = _attribute_kinds(operator, form)
     attrs = {key: _written(source, form, key, own.get(key)) for key in kinds} | fixed
     if kinds.get(OUTPUTS) is PATTERN:

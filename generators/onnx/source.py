@@ -11,7 +11,7 @@ from generators.graph import Array, Attrs, DType, Form, Graph, Input, Node, Role
 from generators.onnx import model
 from generators.onnx.computed import computed
 from generators.onnx.model import ELEMENTS, Attribute, Body, Function, OnnxModel, Tensor, Value
-from generators.onnx.operator import DTYPE_ATTRIBUTES, INPUTS, OUTPUTS, Constant, NodeForm
+from generators.onnx.operator import DTYPE_ATTRIBUTES, OUTPUTS, NodeForm
 from generators.table import TABLE
 
 IR_VERSION = 8
@@ -97,7 +97,7 @@ class _File:
         names = []
         for each in form.schema.inputs:
             if each.name in form.constants:
-                names.append(self._constant(node, each.name, form.constants[each.name]))
+                names.append(self._constant(node, form, each.name))
             elif each.name in variadic:
                 names += [arg for arg, name in zip(self._operands(node), named, strict=True) if name == each.name]
             else:
@@ -109,14 +109,14 @@ class _File:
     def _operands(self, node: Node) -> tuple[str, ...]:
         return (f"{_stem(node)}_same", *node.args[1:]) if node.form is Form.IDENTITY else node.args
 
-    def _constant(self, node: Node, name: str, constant: Constant) -> str:
+    def _constant(self, node: Node, form: NodeForm, name: str) -> str:
         """Write the constant input as the form of the node says, and return its name."""
         value = node.attrs[name]
         if value is None:
             return ""
-        dtype = constant.dtype or self.types[node.args[0]].dtype
+        dtype = form.dtype_of(name, tuple(self.types[arg] for arg in node.args), node.attrs)
         array = np.array(value, dtype.numpy)
-        if not constant.scalar:
+        if not form.constants[name].scalar:
             array = array.reshape(-1)
         own = f"{_stem(node)}_{name}"
         match node.form:
@@ -161,7 +161,7 @@ class _File:
 
     def _write_branch(self, node: Node, call: model.Node, results: tuple[Value, ...]) -> None:
         """An If with the node in both branches. The condition is an input of the model."""
-        condition = f"{_stem(node)}_condition"
+        condition = f"{_stem(node)}_chosen"  # no name of an input in a schema
         self.inputs.append(Value(condition, "BOOL", ()))
         self.given[condition] = np.array(len(self.nodes) % 2 == 0)
         branches = []
@@ -212,7 +212,7 @@ def attributes(attrs: Attrs, form: NodeForm) -> tuple[Attribute, ...]:
     """The attributes of the node. Those that are None are left out."""
     found = []
     for key, value in attrs.items():
-        if value is None or key in form.constants or key in (INPUTS, OUTPUTS):
+        if value is None or key not in form.schema.attributes:  # constants, and attributes of the row alone
             continue
         if key in DTYPE_ATTRIBUTES:
             found.append(Attribute(key, NUMBER_OF[element(DType(str(value)))]))

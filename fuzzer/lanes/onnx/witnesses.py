@@ -7,15 +7,17 @@ from collections.abc import Mapping
 
 import numpy as np
 import onnx
-from onnx.inliner import inline_local_functions
-from onnx.reference import ReferenceEvaluator
+import onnxruntime as ort
 
+from fuzzer.lanes.base.prepared_case import Quiet, Step
 from fuzzer.lanes.onnx import runtime
-from fuzzer.lanes.onnx.definitions import DEFINITIONS
+from fuzzer.lanes.onnx.interpreter import Interpreter
 from fuzzer.lanes.onnx.proto import to_proto
+from fuzzer.lanes.onnx.runtime import NO_OPTIMISERS
 from fuzzer.lanes.onnx.widened import attributes_of, widened, widened_inputs
 from generators.graph import Array, Case, DType
 from generators.onnx.source import File, render
+from oracles.outcome import Stage
 
 
 def file_of(case: Case) -> File:
@@ -23,12 +25,18 @@ def file_of(case: Case) -> File:
     return render(case.bound, case.tensors)
 
 
-def by_onnxruntime(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> tuple[Array, ...]:
+def by_onnxruntime(
+    model: onnx.ModelProto,
+    inputs: Mapping[str, Array],
+    level: ort.GraphOptimizationLevel = NO_OPTIMISERS,
+    step: Step = Quiet(),
+) -> tuple[Array, ...]:
     """The results of onnxruntime, in the dtypes of the file. It has next to no kernels for bfloat16: it computes these
     in float32, and the results are rounded."""
-    if not _has_bfloat16(model):
-        return runtime.run(runtime.load(model), inputs)
-    outputs = runtime.run(runtime.load(widened(model)), widened_inputs(inputs))
+    wide = _has_bfloat16(model)
+    session = runtime.load(widened(model) if wide else model, level)
+    step(Stage.RUN)
+    outputs = runtime.run(session, widened_inputs(inputs) if wide else inputs)
     dtypes = [item.type.tensor_type.elem_type for item in model.graph.output]
     half = onnx.TensorProto.BFLOAT16
     return tuple(
@@ -37,11 +45,10 @@ def by_onnxruntime(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> tuple
     )
 
 
-def by_interpreter(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> tuple[Array, ...]:
-    """The results of the interpreter, with some definitions of our own. Functions of the model are inlined: the
-    interpreter knows neither types nor these definitions inside of them."""
-    evaluator = ReferenceEvaluator(inline_local_functions(model), new_ops=DEFINITIONS)
-    return tuple(np.asarray(array) for array in evaluator.run(None, dict(inputs)))
+def by_interpreter(model: onnx.ModelProto, inputs: Mapping[str, Array], step: Step = Quiet()) -> tuple[Array, ...]:
+    interpreter = Interpreter(model)
+    step(Stage.RUN)
+    return tuple(np.asarray(array) for array in interpreter.run(None, dict(inputs)))
 
 
 def _has_bfloat16(model: onnx.ModelProto) -> bool:

@@ -37,7 +37,8 @@ class Imported:
 
 def imported(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Imported:
     keep, constants = spec.params is not Params.BOUND, Constants()
-    if spec.importer.is_onnx:
+    if spec.importer.reads_onnx:
+        inputs: Mapping[str, Array]
         module, names = _from_onnx_file(prepared, spec, step, constants, keep)
         inputs = {name: prepared.inputs[name] for name in names}
     else:
@@ -78,7 +79,7 @@ def _from_onnx_file(
     prepared: PreparedCase, spec: LaneSpec, step: Step, constants: Constants, keep: bool
 ) -> tuple[Any, list[str]]:
     """Return a module, and the names of the inputs in the order of main's parameters."""
-    model = prepared.onnx_file(spec.importer, spec.opset)
+    model = prepared.onnx_file_with_open_sizes() if spec.symbolic else prepared.onnx_file(spec.importer, spec.opset)
     weights = {item.name for item in model.graph.initializer}
     names = [item.name for item in model.graph.input if item.name not in weights]
     step(Stage.IMPORT)

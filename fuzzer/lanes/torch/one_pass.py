@@ -12,22 +12,17 @@ pushed alike, the mean moves with them, and otherwise it hardly moves.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 
 import torch
 
+from fuzzer.lanes.envelope.sizes import rounding_of_a_sum
 from generators.graph import Attrs
 
 Tensor = torch.Tensor
 Single = Callable[[Sequence[Tensor], Attrs, int], Tensor]
 OnePass = Callable[[Sequence[Tensor], Attrs, int], tuple[Tensor, ...]]
 """From a call's operands and attributes, and the direction of E[x^2], to its results."""
-
-
-def rounding_of_a_sum(eps: float, terms: int) -> float:
-    """Return the error of a sum relative to its terms. Half precision accumulates in float32."""
-    return min(eps, torch.finfo(torch.float32).eps) * math.sqrt(terms)
 
 
 def _moments(x: Tensor, dims: Sequence[int], direction: int) -> tuple[Tensor, Tensor, float]:

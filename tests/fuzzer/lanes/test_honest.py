@@ -11,8 +11,8 @@ from graphs_by_hand import Call, case_of
 
 from fuzzer.lanes import HONEST_LANES
 from fuzzer.lanes.base.prepared_case import PreparedCase, Quiet
+from fuzzer.lanes.envelope.layouts import other_layout
 from fuzzer.lanes.honest import CXX, HonestLane
-from fuzzer.lanes.torch.envelope import other_layout
 from generators.graph import Case
 from oracles.lane import LaneSpec
 

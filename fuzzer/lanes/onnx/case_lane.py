@@ -1,0 +1,25 @@
+"""The references of a case of ONNX: onnxruntime, the interpreter of the onnx package, the results in float64, and the
+measured envelope."""
+
+from __future__ import annotations
+
+from fuzzer.lanes.base.prepared_case import PreparedCase, Step
+from fuzzer.lanes.onnx.witnesses import by_interpreter, by_onnxruntime
+from generators.graph import Case
+from oracles.lane import WITNESS, Importer, LaneSpec
+from oracles.outcome import Ran, Stage
+
+
+class OnnxCaseLane:
+    def supports(self, case: Case, spec: LaneSpec) -> str | None:
+        return None
+
+    def run(self, prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran:
+        step(Stage.LOAD)
+        match spec.variant:
+            case "eager":
+                return Ran(by_onnxruntime(prepared.onnx_file(Importer.ONNX_MODEL), prepared.inputs, step=step))
+            case _ if spec.variant == WITNESS:
+                return Ran(by_interpreter(prepared.onnx_file(Importer.ONNX_MODEL), prepared.inputs, step))
+            case _:
+                raise ValueError(f"no onnx lane {spec.variant!r}")
