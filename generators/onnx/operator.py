@@ -71,8 +71,8 @@ class Operator:
 
     name       in ONNX
     operands   picks or makes the operands in a builder, in the order of the inputs, without those that are left out
-    infer      the types of all outputs; None for one that does not exist for these attributes. Raises `Invalid` where
-               the operands or attributes do not fit
+    infer      the types of all outputs; None for one that does not exist for these attributes, or whose sizes depend on
+               the data: no case reads it. Raises `Invalid` where the operands or attributes do not fit
     draw       draws attributes, and inputs that are numbers. What it leaves out is left out of the node
     constants  the inputs that are attributes of the row
     kinds      the values of attributes that the schema does not tell: strings, tensors, lists of some length
@@ -323,7 +323,8 @@ def _pattern(form: NodeForm, source: ChoiceSource, types: Types) -> tuple[bool, 
 def _some_results(found: Results, form: NodeForm, source: ChoiceSource) -> tuple[bool, ...]:
     full = found if isinstance(found, tuple) else (found,)
     places = zip(full, form.schema.outputs, strict=True)
-    return tuple(type is not None and (not each.optional or source.chance(50)) for type, each in places)
+    wanted = tuple(type is not None and (not each.optional or source.chance(50)) for type, each in places)
+    return wanted if any(wanted) else tuple(type is not None for type in full)
 
 
 def _terms(operator: Operator, form: NodeForm, types: Types, attrs: Attrs) -> int:

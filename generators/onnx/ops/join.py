@@ -80,7 +80,7 @@ def _split(call: Call) -> tuple[TensorType, ...]:
     return tuple(with_size(x, axis, part) for part in sizes)
 
 
-def _split_attributes(source: ChoiceSource, call: Call) -> Attrs:
+def _split_attributes(source: ChoiceSource, call: Call) -> Attrs | None:
     axis = some_axis(source, call)
     size = call.first.sizes[axis]
     drawn: dict[str, int | tuple[int, ...] | None] = {"axis": axis, "split": None, "num_outputs": None}

@@ -104,4 +104,19 @@ class ReduceSumSquare(OpRun):  # type: ignore[misc]
         return (np.asarray(np.sum(np.square(data), over, data.dtype, keepdims=bool(keepdims))),)
 
 
-DEFINITIONS: tuple[type[OpRun], ...] = (Scatter, GatherElements, Slice, Pad, ReduceSumSquare)
+class Unique(OpRun):  # type: ignore[misc]
+    """Where the values are not sorted, the interpreter takes those of a flat tensor along the first axis."""
+
+    op_domain = ""
+
+    def _run(self, data: Array, axis: int | None = None, sorted: int = 1) -> tuple[Array, ...]:
+        values, first, inverse, counts = np.unique(data, True, True, True, axis)
+        inverse = inverse.reshape(-1)
+        if not sorted:
+            order = np.argsort(first)
+            values, first, counts = np.take(values, order, axis or 0), first[order], counts[order]
+            inverse = np.argsort(order)[inverse]
+        return (values, first, inverse, counts)[: len(self.onnx_node.output)]
+
+
+DEFINITIONS: tuple[type[OpRun], ...] = (Scatter, GatherElements, Slice, Pad, ReduceSumSquare, Unique)
