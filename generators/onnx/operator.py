@@ -71,7 +71,8 @@ class Operator:
     draw       draws attributes, and inputs that are numbers. What it leaves out is left out of the node
     constants  the inputs that are attributes of the row
     kinds      the values of attributes that the schema does not tell: strings, tensors, lists of some length
-    source     None: a node of this operator. Otherwise the operators between which values are no tensors
+    lacking    versions that one of the readers lacks: there are no rows of them
+    unwritten  forms that one of the readers cannot read
 
     The other fields are those of `Op`; `terms`, `multiplies_by_zero` and `when` get the call.
     """
@@ -82,6 +83,8 @@ class Operator:
     draw: Callable[[ChoiceSource, Call], Attrs | None] = lambda source, call: {}
     constants: Mapping[str, Constant] = field(default_factory=dict)
     kinds: Mapping[str, AttrKind] = field(default_factory=dict)
+    lacking: tuple[int, ...] = ()
+    unwritten: tuple[Form, ...] = ()
     terms: Callable[[Call], int] | None = None
     arithmetic: Arithmetic = Arithmetic.FUNCTION
     scale: float = 0.0
@@ -136,7 +139,7 @@ class NodeForm:
 def rows_of(operator: Operator) -> tuple[Op, ...]:
     """The rows of an operator, the oldest version first. Versions that are in force only after the newest opset have
     none."""
-    versions = schemas()[operator.name]
+    versions = [each for each in schemas()[operator.name] if each.since not in operator.lacking]
     return tuple(_row(operator, schema) for schema in versions if schema.since <= newest_opset())
 
 
@@ -157,7 +160,7 @@ def _row(operator: Operator, schema: Schema) -> Op:
         (least + open_ended, 64 if open_ended else len(form.operands)),
         partial(_terms, operator, form) if operator.terms else None,
         operator.scale,
-        _forms(form),
+        {way: writing for way, writing in _forms(form).items() if way not in operator.unwritten},
         operator.moves,
         arithmetic=operator.arithmetic,
         multiplies_by_zero=partial(_multiplies_by_zero, operator, form) if operator.multiplies_by_zero else never,
