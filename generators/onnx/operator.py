@@ -68,7 +68,8 @@ class Operator:
     operands   picks or makes the operands in a builder, in the order of the inputs, without those that are left out
     infer      the types of all outputs; None for one that does not exist for these attributes. Raises `Invalid` where
                the operands or attributes do not fit
-    draw       draws attributes, and inputs that are numbers. What it leaves out is left out of the node
+    draw       draws attributes, and inputs that are numbers. What it leaves out is left out of the node. It may draw
+               `outputs`, where not every choice of optional results is legal
     constants  the inputs that are attributes of the row
     kinds      the values of attributes that the schema does not tell: strings, tensors, lists of some length
     lacking    versions that one of the readers lacks: there are no rows of them
@@ -271,7 +272,7 @@ def _draw(operator: Operator, form: NodeForm, source: ChoiceSource, types: Types
     kinds = _attribute_kinds(operator, form)
     attrs = {key: _written(source, form, key, own.get(key)) for key in kinds} | fixed
     if kinds.get(OUTPUTS) is PATTERN:
-        attrs[OUTPUTS] = _some_results(operator.infer(form.call(types, attrs)), form, source)
+        attrs[OUTPUTS] = own.get(OUTPUTS) or _some_results(operator.infer(form.call(types, attrs)), form, source)
     return attrs
 
 

@@ -3,6 +3,11 @@ docs/ContribOperators.md, and those of ONNX that it lacks or computes wrongly, w
 
 from onnx.reference.op_run import OpRun
 
-from fuzzer.lanes.onnx.definitions import contributed, conv, pool
+from fuzzer.lanes.onnx.definitions import contributed, conv, norm, pool
 
-DEFINITIONS: tuple[type[OpRun], ...] = (*contributed.DEFINITIONS, *conv.DEFINITIONS, *pool.DEFINITIONS)
+DEFINITIONS: tuple[type[OpRun], ...] = (
+    *contributed.DEFINITIONS,
+    *conv.DEFINITIONS,
+    *pool.DEFINITIONS,
+    *norm.DEFINITIONS,
+)
