@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import onnx
     import torch
 
+    from fuzzer.lanes.envelope.program import Program
+
 
 class Step(Protocol):
     """Called before each stage of a lane, so that the stage of a segfault is known too."""
@@ -116,6 +118,11 @@ class PreparedCase:
 
         return to_proto(render_file(self.case.graph, self.case.tensors).model)
 
+    @property
+    def onnx_program(self) -> Program:
+        """The nodes of a case of ONNX in float64. Every run begins with the numbers of the case."""
+        return self._once("_onnx_program", self._onnx_program_of_case)
+
     def onnx_file_as_exported(self, importer: Importer, opset: int | None = None) -> onnx.ModelProto:
         """A copy of the file as it was exported, without constant folding."""
         import onnx
@@ -160,17 +167,22 @@ class PreparedCase:
             return decomposed
 
     def _model(self, importer: Importer, opset: int | None) -> bytes:
-        import onnx
-
+        from fuzzer.lanes.onnx.converted import converted
         from fuzzer.lanes.onnx.proto import to_proto
 
         self.step(Stage.RENDER)
         model = to_proto(self.file.model)
         if opset is not None and opset != self.case.graph.opset:
             self.step(Stage.VERIFY)
-            model = onnx.version_converter.convert_version(model, opset)
+            model = converted(model, opset, self.inputs)
         written: bytes = model.SerializeToString()
         return written
+
+    def _onnx_program_of_case(self) -> Program:
+        from fuzzer.lanes.envelope.program import Program
+        from fuzzer.lanes.onnx.kernel import ONNX
+
+        return Program(self.case, ONNX)
 
     def _folded(self, importer: Importer, opset: int | None) -> bytes:
         from fuzzer.lanes.base.onnx_file import fold_constants

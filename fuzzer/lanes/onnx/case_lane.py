@@ -4,6 +4,8 @@ measured envelope."""
 from __future__ import annotations
 
 from fuzzer.lanes.base.prepared_case import PreparedCase, Step
+from fuzzer.lanes.envelope.measure import envelope
+from fuzzer.lanes.envelope.sample import PLAIN
 from fuzzer.lanes.onnx.witnesses import by_interpreter, by_onnxruntime
 from generators.graph import Case
 from oracles.lane import WITNESS, Importer, LaneSpec
@@ -21,5 +23,13 @@ class OnnxCaseLane:
                 return Ran(by_onnxruntime(prepared.onnx_file(Importer.ONNX_MODEL), prepared.inputs, step=step))
             case _ if spec.variant == WITNESS:
                 return Ran(by_interpreter(prepared.onnx_file(Importer.ONNX_MODEL), prepared.inputs, step))
+            case "f64":
+                program = prepared.onnx_program
+                step(Stage.RUN)
+                return Ran(tuple(program.run(PLAIN)))
+            case "envelope":
+                program = prepared.onnx_program
+                step(Stage.RUN)
+                return Ran(tuple(envelope(program)))
             case _:
                 raise ValueError(f"no onnx lane {spec.variant!r}")

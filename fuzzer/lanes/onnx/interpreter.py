@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import onnx
@@ -12,25 +13,29 @@ from fuzzer.lanes.onnx.definitions import DEFINITIONS
 
 
 class Interpreter(ReferenceEvaluator):  # type: ignore[misc]
-    """Functions of the model are inlined: the interpreter does not know types inside of them. Outputs that are left out
-    get names: the interpreter would keep them under the empty name, and pass them for inputs that are left out."""
+    """Functions of the model are inlined: the interpreter does not know types inside of them. Results that nobody wants
+    get a name: the interpreter keeps the result without a name, and gives it to nodes that leave out an input."""
 
     def __init__(self, proto: Any, *arguments: Any, new_ops: Any = None, **more: Any) -> None:
         if isinstance(proto, onnx.ModelProto):
-            if proto.functions:
-                proto = inline_local_functions(proto)
-            proto = _with_all_names(proto)
+            proto = _with_names(inline_local_functions(proto) if proto.functions else proto)
         super().__init__(proto, *arguments, new_ops=list(DEFINITIONS), **more)
 
 
-def _with_all_names(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The model, with a name for each output of a node, also in subgraphs."""
-    named = onnx.ModelProto()
-    named.CopyFrom(model)
-    rest = [*named.graph.node]
-    for number, node in enumerate(rest):
+def _with_names(model: onnx.ModelProto) -> onnx.ModelProto:
+    if all(name for node in _nodes(model) for name in node.output):
+        return model
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    for number, node in enumerate(_nodes(copy)):
+        node.output[:] = [name or f"unused_{number}_{place}" for place, name in enumerate(node.output)]
+    return copy
+
+
+def _nodes(model: onnx.ModelProto) -> Iterator[Any]:
+    """All nodes, of subgraphs too."""
+    rest = list(model.graph.node)
+    while rest:
+        node = rest.pop()
+        yield node
         rest += [inner for each in node.attribute for inner in each.g.node]
-        for place, name in enumerate(node.output):
-            if not name:
-                node.output[place] = f"difftvm_unread_{number}_{place}"
-    return named

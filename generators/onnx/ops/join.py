@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from generators.builder import Builder
 from generators.choice import ChoiceSource
-from generators.graph import Attrs, TensorType, Value
+from generators.graph import Attrs, Form, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import Constant, Operator
 from generators.onnx.ops.axes import agreed, axis_in, some_axis, with_size, written
@@ -113,6 +113,6 @@ OPERATORS: tuple[Operator, ...] = (
         {"split": Constant(SIZES)},
         {"num_outputs": _COUNT},
         moves=True,
-        empty=False,  # onnxruntime takes an empty name for sizes, beside num_outputs
+        unwritten=(Form.EMPTY,),  # onnxruntime takes an empty name for sizes, beside num_outputs
     ),
 )

@@ -6,6 +6,14 @@ Each follows the documentation of onnx (Operators.md, Changelog.md), those of co
 
 from typing import Any
 
-from fuzzer.lanes.onnx.definitions import functions, products, shapes
+from fuzzer.lanes.onnx.definitions import contributed, conv, float64, functions, norm, pool, shapes
 
-DEFINITIONS: tuple[Any, ...] = (*functions.DEFINITIONS, *shapes.DEFINITIONS, *products.DEFINITIONS)
+DEFINITIONS: tuple[Any, ...] = (
+    *float64.DEFINITIONS,
+    *functions.DEFINITIONS,
+    *shapes.DEFINITIONS,
+    *contributed.DEFINITIONS,
+    *conv.DEFINITIONS,
+    *pool.DEFINITIONS,
+    *norm.DEFINITIONS,
+)
