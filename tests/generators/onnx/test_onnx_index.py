@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from onnx_calls import Expected, require_inferred, require_refused, require_valid
+from onnx_calls import inferred, invalid_case
 
+from generators.graph import Invalid
 from generators.onnx.ops import index
 
-INFERRED: list[Expected] = [
+TYPES: list[tuple[str, str, dict[str, object], str]] = [
     ("Slice-1", "float32[4,5]", {"starts": (1, -3), "ends": (9, -1)}, "float32[3,2]"),
     ("Slice-10", "float32[4]", {"Tind": "int32", "starts": (0,), "ends": (2**31 - 1,), "steps": (3,)}, "float32[2]"),
     ("Slice-11", "float32[4,5]", {"Tind": "int64", "starts": (2,), "ends": (4,), "axes": (-1,)}, "float32[4,2]"),
@@ -25,7 +26,7 @@ INFERRED: list[Expected] = [
     ("Compress-11", "int8[4,5]", {"condition": (True, False), "axis": -1}, "int8[4,1]"),
 ]
 
-REFUSED: list[Expected] = [
+REFUSALS: list[tuple[str, str, dict[str, object], str]] = [
     ("Slice-1", "float32[4,5]", {"starts": (1,), "ends": (9, 2)}, "as many starts as ends"),
     ("Slice-10", "float32[4]", {"Tind": "int64", "starts": (0,), "ends": (1,), "axes": (-1,)}, "out of range"),
     ("Slice-10", "float32[4]", {"Tind": "int16", "starts": (0,), "ends": (1,)}, "Tind must be one of int64, int32"),
@@ -41,16 +42,17 @@ REFUSED: list[Expected] = [
 ]
 
 
-@pytest.mark.parametrize("expected", INFERRED)
-def test_result_types(expected: Expected) -> None:
-    require_inferred(expected)
+@pytest.mark.parametrize(("row", "operands", "attrs", "results"), TYPES)
+def test_the_types_of_results(row: str, operands: str, attrs: dict[str, object], results: str) -> None:
+    assert inferred(row, operands, **attrs) == results
 
 
-@pytest.mark.parametrize("expected", REFUSED)
-def test_refusals(expected: Expected) -> None:
-    require_refused(expected)
+@pytest.mark.parametrize(("row", "operands", "attrs", "message"), REFUSALS)
+def test_what_is_refused(row: str, operands: str, attrs: dict[str, object], message: str) -> None:
+    with pytest.raises(Invalid, match=message):
+        inferred(row, operands, **attrs)
 
 
-@pytest.mark.slow
-def test_readers_run_drawn_slices_and_gathers() -> None:
-    require_valid(index.OPERATORS, 100)
+@pytest.mark.parametrize("operator", [operator.name for operator in index.OPERATORS])
+def test_readers_run_and_agree(operator: str) -> None:
+    assert not invalid_case(operator, 40)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from onnx_calls import Expected, require_inferred, require_refused, require_valid
+from onnx_calls import inferred, invalid_case
 
+from generators.graph import Invalid
 from generators.onnx.ops import join
 
-INFERRED: list[Expected] = [
+TYPES: list[tuple[str, str, dict[str, object], str]] = [
     ("Concat-4", "float32[2,3] float32[2,1]", {"axis": 1}, "float32[2,4]"),
     ("Concat-11", "int8[2] int8[0] int8[3]", {"axis": -1}, "int8[5]"),
     ("Concat-13", "bool[2]", {"axis": 0}, "bool[2]"),
@@ -17,7 +18,7 @@ INFERRED: list[Expected] = [
     ("Split-18", "float32[7]", {"num_outputs": 3, "outputs": 3}, "float32[3] float32[3] float32[1]"),
 ]
 
-REFUSED: list[Expected] = [
+REFUSALS: list[tuple[str, str, dict[str, object], str]] = [
     ("Concat-4", "float32[2,3] float32[2,1]", {"axis": -1}, "out of range"),
     ("Concat-13", "float32[2,3] float32[3,1]", {"axis": 1}, "cannot be joined"),
     ("Concat-13", "float32[2] float32[2,1]", {"axis": 0}, "cannot be joined"),
@@ -30,16 +31,17 @@ REFUSED: list[Expected] = [
 ]
 
 
-@pytest.mark.parametrize("expected", INFERRED)
-def test_result_types(expected: Expected) -> None:
-    require_inferred(expected)
+@pytest.mark.parametrize(("row", "operands", "attrs", "results"), TYPES)
+def test_the_types_of_results(row: str, operands: str, attrs: dict[str, object], results: str) -> None:
+    assert inferred(row, operands, **attrs) == results
 
 
-@pytest.mark.parametrize("expected", REFUSED)
-def test_refusals(expected: Expected) -> None:
-    require_refused(expected)
+@pytest.mark.parametrize(("row", "operands", "attrs", "message"), REFUSALS)
+def test_what_is_refused(row: str, operands: str, attrs: dict[str, object], message: str) -> None:
+    with pytest.raises(Invalid, match=message):
+        inferred(row, operands, **attrs)
 
 
-@pytest.mark.slow
-def test_readers_run_drawn_joins_and_splits() -> None:
-    require_valid(join.OPERATORS, 100)
+@pytest.mark.parametrize("operator", [operator.name for operator in join.OPERATORS])
+def test_readers_run_and_agree(operator: str) -> None:
+    assert not invalid_case(operator, 40)

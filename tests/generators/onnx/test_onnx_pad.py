@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from onnx_calls import Expected, require_inferred, require_refused, require_valid
+from onnx_calls import inferred, invalid_case
 
+from generators.graph import Invalid
 from generators.onnx.ops import pad
 
-INFERRED: list[Expected] = [
+TYPES: list[tuple[str, str, dict[str, object], str]] = [
     ("Pad-2", "float32[2,3]", {"pads": (1, 0, 0, 2)}, "float32[3,5]"),
     ("Pad-11", "int8[2,3] int8[]", {"pads": (-1, 0, 0, -3), "inputs": (True, True)}, "int8[1,0]"),
     ("Pad-13", "float32[3]", {"pads": (2, 2), "mode": "reflect", "inputs": (True, False)}, "float32[7]"),
@@ -16,7 +17,7 @@ INFERRED: list[Expected] = [
     ("Pad-25", "float32[0]", {"pads": (2, 1), "inputs": (True, False)}, "float32[3]"),
 ]
 
-REFUSED: list[Expected] = [
+REFUSALS: list[tuple[str, str, dict[str, object], str]] = [
     ("Pad-2", "float32[2,3]", {"pads": (1, 0)}, "2 pads do not fit 2 axes"),
     ("Pad-2", "float32[2]", {"pads": (-2, -1)}, "remove more than 2"),
     (
@@ -32,16 +33,17 @@ REFUSED: list[Expected] = [
 ]
 
 
-@pytest.mark.parametrize("expected", INFERRED)
-def test_result_types(expected: Expected) -> None:
-    require_inferred(expected)
+@pytest.mark.parametrize(("row", "operands", "attrs", "results"), TYPES)
+def test_the_types_of_results(row: str, operands: str, attrs: dict[str, object], results: str) -> None:
+    assert inferred(row, operands, **attrs) == results
 
 
-@pytest.mark.parametrize("expected", REFUSED)
-def test_refusals(expected: Expected) -> None:
-    require_refused(expected)
+@pytest.mark.parametrize(("row", "operands", "attrs", "message"), REFUSALS)
+def test_what_is_refused(row: str, operands: str, attrs: dict[str, object], message: str) -> None:
+    with pytest.raises(Invalid, match=message):
+        inferred(row, operands, **attrs)
 
 
-@pytest.mark.slow
-def test_readers_run_drawn_pads() -> None:
-    require_valid(pad.OPERATORS, 100)
+@pytest.mark.parametrize("operator", [operator.name for operator in pad.OPERATORS])
+def test_readers_run_and_agree(operator: str) -> None:
+    assert not invalid_case(operator, 40)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from onnx_calls import Expected, require_inferred, require_refused, require_valid
+from onnx_calls import inferred, invalid_case
 
+from generators.graph import Invalid
 from generators.onnx.ops import reduce
 
-INFERRED: list[Expected] = [
+TYPES: list[tuple[str, str, dict[str, object], str]] = [
     ("ReduceMax-1", "float32[2,3,4]", {"axes": (0, 2)}, "float32[1,3,1]"),
     ("ReduceMin-20", "bool[2,3]", {"axes": (-1,), "keepdims": 0}, "bool[2]"),
     ("ReduceSum-11", "int32[2,3]", {}, "int32[1,1]"),
@@ -22,7 +23,7 @@ INFERRED: list[Expected] = [
     ("ReduceSumSquare-1", "int32[2,3]", {"axes": (1,)}, "int32[2,1]"),
 ]
 
-REFUSED: list[Expected] = [
+REFUSALS: list[tuple[str, str, dict[str, object], str]] = [
     ("ReduceMax-1", "float32[2,3]", {"axes": (-1,)}, "out of range"),
     ("ReduceMax-11", "float32[2,3]", {"axes": (1, -1)}, "name one twice"),
     ("ReduceMax-13", "float32[2,3]", {"axes": (2,)}, "out of range"),
@@ -31,16 +32,17 @@ REFUSED: list[Expected] = [
 ]
 
 
-@pytest.mark.parametrize("expected", INFERRED)
-def test_result_types(expected: Expected) -> None:
-    require_inferred(expected)
+@pytest.mark.parametrize(("row", "operands", "attrs", "results"), TYPES)
+def test_the_types_of_results(row: str, operands: str, attrs: dict[str, object], results: str) -> None:
+    assert inferred(row, operands, **attrs) == results
 
 
-@pytest.mark.parametrize("expected", REFUSED)
-def test_refusals(expected: Expected) -> None:
-    require_refused(expected)
+@pytest.mark.parametrize(("row", "operands", "attrs", "message"), REFUSALS)
+def test_what_is_refused(row: str, operands: str, attrs: dict[str, object], message: str) -> None:
+    with pytest.raises(Invalid, match=message):
+        inferred(row, operands, **attrs)
 
 
-@pytest.mark.slow
-def test_readers_run_drawn_reductions() -> None:
-    require_valid(reduce.OPERATORS, 100)
+@pytest.mark.parametrize("operator", [operator.name for operator in reduce.OPERATORS])
+def test_readers_run_and_agree(operator: str) -> None:
+    assert not invalid_case(operator, 30)

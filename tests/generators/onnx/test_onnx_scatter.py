@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from onnx_calls import Expected, require_inferred, require_refused, require_valid
+from onnx_calls import inferred, invalid_case
 
-from generators.onnx.ops import index, scatter
+from generators.graph import Invalid
+from generators.onnx.ops import scatter
 
-INFERRED: list[Expected] = [
+TYPES: list[tuple[str, str, dict[str, object], str]] = [
     ("Scatter-9", "float32[4,5] int64[2,5] float32[2,5]", {}, "float32[4,5]"),
     ("ScatterElements-11", "int8[4,5] int32[4,2] int8[4,2]", {"axis": -1}, "int8[4,5]"),
     ("ScatterElements-18", "float32[4] int64[9] float32[9]", {"reduction": "max"}, "float32[4]"),
@@ -16,7 +17,7 @@ INFERRED: list[Expected] = [
     ("ScatterND-18", "float32[4] int64[1] float32[]", {}, "float32[4]"),
 ]
 
-REFUSED: list[Expected] = [
+REFUSALS: list[tuple[str, str, dict[str, object], str]] = [
     ("Scatter-9", "float32[4] int64[2] float32[3]", {}, "have other sizes"),
     ("ScatterElements-13", "float32[4] int64[5] float32[5]", {}, "names a position twice"),
     ("ScatterElements-13", "float32[4,5] int64[5,1] float32[5,1]", {"axis": 1}, "is larger than"),
@@ -27,16 +28,17 @@ REFUSED: list[Expected] = [
 ]
 
 
-@pytest.mark.parametrize("expected", INFERRED)
-def test_result_types(expected: Expected) -> None:
-    require_inferred(expected)
+@pytest.mark.parametrize(("row", "operands", "attrs", "results"), TYPES)
+def test_the_types_of_results(row: str, operands: str, attrs: dict[str, object], results: str) -> None:
+    assert inferred(row, operands, **attrs) == results
 
 
-@pytest.mark.parametrize("expected", REFUSED)
-def test_refusals(expected: Expected) -> None:
-    require_refused(expected)
+@pytest.mark.parametrize(("row", "operands", "attrs", "message"), REFUSALS)
+def test_what_is_refused(row: str, operands: str, attrs: dict[str, object], message: str) -> None:
+    with pytest.raises(Invalid, match=message):
+        inferred(row, operands, **attrs)
 
 
-@pytest.mark.slow
-def test_readers_run_drawn_scatters() -> None:
-    require_valid((*scatter.OPERATORS, *index.OPERATORS), 100)  # old opsets have no scatters
+@pytest.mark.parametrize("operator", [operator.name for operator in scatter.OPERATORS])
+def test_readers_run_and_agree(operator: str) -> None:
+    assert not invalid_case(operator, 40)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from onnx_calls import Expected, require_inferred, require_refused, require_valid
+from onnx_calls import inferred, invalid_case
 
+from generators.graph import Invalid
 from generators.onnx.ops import shape
 
-INFERRED: list[Expected] = [
+TYPES: list[tuple[str, str, dict[str, object], str]] = [
     ("Reshape-5", "float32[2,3,4]", {"shape": (0, -1)}, "float32[2,12]"),
     ("Reshape-14", "float32[0,3]", {"shape": (3, 0), "allowzero": 1}, "float32[3,0]"),
     ("Reshape-14", "float32[2,0]", {"shape": (5, 0)}, "float32[5,0]"),  # 0 copies the size 0
@@ -33,7 +34,7 @@ INFERRED: list[Expected] = [
     ("SpaceToDepth-1", "float32[1,2,4,6]", {"blocksize": 2}, "float32[1,8,2,3]"),
 ]
 
-REFUSED: list[Expected] = [
+REFUSALS: list[tuple[str, str, dict[str, object], str]] = [
     ("Reshape-5", "float32[2,3]", {"shape": (4, -1)}, "does not fit"),
     ("Reshape-5", "float32[2,3]", {"shape": (6, 1, 0)}, "copies no size"),
     ("Reshape-14", "float32[0,3]", {"shape": (0, -1), "allowzero": 1}, "exclude each other"),
@@ -51,16 +52,17 @@ REFUSED: list[Expected] = [
 ]
 
 
-@pytest.mark.parametrize("expected", INFERRED)
-def test_result_types(expected: Expected) -> None:
-    require_inferred(expected)
+@pytest.mark.parametrize(("row", "operands", "attrs", "results"), TYPES)
+def test_the_types_of_results(row: str, operands: str, attrs: dict[str, object], results: str) -> None:
+    assert inferred(row, operands, **attrs) == results
 
 
-@pytest.mark.parametrize("expected", REFUSED)
-def test_refusals(expected: Expected) -> None:
-    require_refused(expected)
+@pytest.mark.parametrize(("row", "operands", "attrs", "message"), REFUSALS)
+def test_what_is_refused(row: str, operands: str, attrs: dict[str, object], message: str) -> None:
+    with pytest.raises(Invalid, match=message):
+        inferred(row, operands, **attrs)
 
 
-@pytest.mark.slow
-def test_readers_run_drawn_shapes() -> None:
-    require_valid(shape.OPERATORS, 100)
+@pytest.mark.parametrize("operator", [operator.name for operator in shape.OPERATORS])
+def test_readers_run_and_agree(operator: str) -> None:
+    assert not invalid_case(operator, 30)
