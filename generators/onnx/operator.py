@@ -11,7 +11,7 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import Attr, Attrs, DType, Form, Invalid, TensorType, Value
 from generators.onnx.call import Call
-from generators.onnx.schema import Parameter, Schema, newest_opset, schemas
+from generators.onnx.schema import OLDEST, Parameter, Schema, newest_opset, schemas
 from generators.op import (
     DTYPE,
     INT,
@@ -191,7 +191,7 @@ def _row(operator: Operator, schema: Schema) -> Op:
 def _plainer(operator: Operator, schema: Schema) -> str | None:
     """The version of the plainer operator that is in force in the same opsets."""
     versions = schemas()[operator.plainer] if operator.plainer else ()
-    return next((each.row for each in reversed(versions) if each.in_force(schema.since)), None)
+    return next((each.row for each in reversed(versions) if each.in_force(max(schema.since, OLDEST))), None)
 
 
 def _attribute_kinds(operator: Operator, form: NodeForm) -> dict[str, AttrKind]:

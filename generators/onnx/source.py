@@ -153,7 +153,7 @@ class _File:
 
     def _write_function(self, node: Node, call: model.Node) -> None:
         """A function of the model with this one node, and a call of it."""
-        name = f"Local_{_stem(node)}"
+        name = f"Local{len(self.functions) or ''}"
         inputs = tuple(dict.fromkeys(filter(None, call.inputs)))
         outputs = tuple(filter(None, call.outputs))
         self.functions.append(Function(name, LOCAL_DOMAIN, inputs, outputs, (call,), self._opsets(call.domain)))
