@@ -24,7 +24,8 @@ def widened(file: onnx.ModelProto) -> onnx.ModelProto:
             _widen_type(value.type)
         for tensor in graph.initializer:
             _widen_tensor(tensor)
-        for attribute in (each for node in graph.node for each in node.attribute):
+    for nodes in (*(graph.node for graph in _graphs(copy.graph)), *(function.node for function in copy.functions)):
+        for attribute in (each for node in nodes for each in node.attribute):
             if attribute.type == AttributeProto.TENSOR:
                 _widen_tensor(attribute.t)
             if attribute.name in DTYPE_ATTRIBUTES and attribute.i == TensorProto.BFLOAT16:

@@ -3,11 +3,12 @@ docs/ContribOperators.md, and those of ONNX that it lacks or computes wrongly, w
 
 from onnx.reference.op_run import OpRun
 
-from fuzzer.lanes.onnx.definitions import contributed, conv, norm, pool
+from fuzzer.lanes.onnx.definitions import contributed, conv, norm, pool, quantize
 
 DEFINITIONS: tuple[type[OpRun], ...] = (
     *contributed.DEFINITIONS,
     *conv.DEFINITIONS,
     *pool.DEFINITIONS,
     *norm.DEFINITIONS,
+    *quantize.DEFINITIONS,
 )
