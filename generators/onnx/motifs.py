@@ -173,7 +173,7 @@ def _layer_norm_by_parts(b: Builder) -> None:
     centred = call(b, "Sub", x, call(b, "ReduceMean", x, axes=(last,), keepdims=1))
     variance = call(b, "ReduceMean", call(b, "Mul", centred, centred), axes=(last,), keepdims=1)
     y = call(b, "Div", centred, call(b, "Sqrt", call(b, "Add", variance, positive(b))))
-    call(b, "Add", call(b, "Mul", y, weight(b, x.type.sizes[-1])), weight(b, x.type.sizes[-1]))
+    call(b, b.source.choice(("Mul", "Add")), y, weight(b, x.type.sizes[-1]))
 
 
 def _gelu_by_parts(b: Builder) -> None:
