@@ -41,7 +41,7 @@ def zeros_agree(b: Builder, value: Value) -> bool:
         other = node.attrs["other"]
         positive = isinstance(other, int | float) and other > 0
         return positive and b.profile is not Profile.SPECIAL and _never_negative(b, node.args[0])
-    clamps = node.op == "clamp" or node.op.startswith("Clip-")
+    clamps = node.op == "clamp" or node.op.startswith("Clip-")  # of PyTorch or of ONNX
     return clamps and _away_from_zero(node) and (b.profile is not Profile.SPECIAL or _without_nan(b, node))
 
 

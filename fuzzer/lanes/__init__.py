@@ -125,6 +125,7 @@ MODEL_LANES = tuple(_of_a_model(lane) for lane in TVM_LANES if lane.importer is 
 
 MODEL_SAMPLED_LANES = (
     *(_of_a_model(lane) for lane in SAMPLED_LANES if lane.importer is Importer.EXPORT and lane.variant == "relax"),
+    _relax("sizes", Importer.ONNX_MODEL, given_sizes=True, checked=True),
     # the same model, converted to another opset
     *(_relax(f"llvm-opset{opset}", Importer.ONNX_MODEL, opset=opset, checked=True) for opset in (13, 18, 21)),
 )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from generators.builder import Builder, Limits
 from generators.choice import ChoiceSource
 from generators.graph import Case, Invalid, Profile
-from generators.onnx.rows import rows_at
+from generators.onnx.rows import OPS, rows_at
 from generators.onnx.schema import OLDEST, newest_opset
 from generators.op import Op
 from generators.random_graph import SYMBOLIC_PERCENT, grow, symbolic_builder, with_values
@@ -47,7 +47,10 @@ def generate(
         builder = symbolic_builder(source, limits, profile, opset)
     else:
         builder = Builder(source, limits, profile, opset=opset)
-    rows = rows_at(opset) if ops is None else [row for row in rows_at(opset) if row in ops]
+    rows: Sequence[Op] = rows_at(opset)
+    if ops is not None and ops is not OPS:
+        names = {row.name for row in ops}
+        rows = [row for row in rows if row.name in names]
     if rows:
         grow(builder, limits.max_nodes, rows, at_least)
     if not builder.nodes:

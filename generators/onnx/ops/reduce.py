@@ -67,13 +67,15 @@ def _attributes(source: ChoiceSource, call: Call) -> Attrs:
 
 def _readable(source: ChoiceSource, call: Call) -> Attrs | None:
     """The attributes, where readers agree on the result: onnxruntime takes no axes from the end for a tensor without
-    elements, and the interpreter of onnx adds in half precision."""
+    elements, and no booleans of which there are none; the interpreter of onnx adds in half precision."""
     drawn = dict(_attributes(source, call))
     axes, x = drawn["axes"], call.first
     if not x.numel and isinstance(axes, tuple):
         drawn["axes"] = tuple(sorted(int(axis) % x.rank for axis in axes if isinstance(axis, int)))
     size = _count(Call(call.schema, call.names, call.types, {**call.attrs, **drawn}))
-    return None if x.dtype in HALVES and size > MOST_IN_HALF else drawn
+    if (x.dtype in HALVES and size > MOST_IN_HALF) or (x.dtype is DType.BOOL and not size):
+        return None
+    return drawn
 
 
 def _some_elements(source: ChoiceSource, call: Call) -> Attrs | None:
@@ -102,9 +104,8 @@ def _squared(b: Builder, schema: Schema) -> tuple[Value, ...]:
 
 
 def _exponents(b: Builder, schema: Schema) -> tuple[Value, ...]:
-    """Floats, as opset 28 says: the interpreter of onnx refuses integers, and 0-d tensors. onnxruntime sums powers in
-    float16."""
-    x = b.tensor([dtype for dtype in schema.dtypes("data") if dtype.is_float], (1, 5))
+    """Floats, as opset 28 says: the interpreter of onnx refuses integers. onnxruntime sums powers in float16."""
+    x = b.tensor([dtype for dtype in schema.dtypes("data") if dtype.is_float])
     return (b.fresh_input(x.type, domain=within(-4, 4)) if x.type.dtype is DType.FLOAT16 else x,)
 
 

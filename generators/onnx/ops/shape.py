@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from generators.builder import Builder
 from generators.choice import ChoiceSource
-from generators.graph import Attrs, DType, TensorType, Value
+from generators.graph import Attrs, DType, Form, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import Constant, Operator
 from generators.onnx.ops import blocks
@@ -242,7 +242,9 @@ OPERATORS: tuple[Operator, ...] = (
     Operator("Reshape", one(), _reshape, _reshape_attributes, {"shape": Constant(SIZES)}, moves=True),
     Operator("Transpose", one(), _transpose, _transpose_attributes, moves=True),
     Operator("Unsqueeze", one(), _unsqueeze, _unsqueeze_attributes, {"axes": Constant()}, moves=True),
-    Operator("Squeeze", _some_ones, _squeeze, _squeeze_attributes, {"axes": Constant()}, moves=True, empty=False),
+    Operator(
+        "Squeeze", _some_ones, _squeeze, _squeeze_attributes, {"axes": Constant()}, moves=True, unwritten=(Form.EMPTY,)
+    ),
     Operator("Flatten", one(), _flatten, _flatten_attributes, moves=True),
     Operator("Expand", one(), _expand, _expand_attributes, {"shape": Constant(SIZES)}, moves=True),
     Operator("Tile", one(), _tile, _tile_attributes, {"repeats": Constant(SIZES)}, moves=True, plainer="Expand"),

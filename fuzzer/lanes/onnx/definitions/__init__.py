@@ -6,11 +6,14 @@ Each follows the documentation of onnx (Operators.md, Changelog.md), those of co
 
 from typing import Any
 
-from fuzzer.lanes.onnx.definitions import float64, functions, products, shapes
+from fuzzer.lanes.onnx.definitions import contributed, conv, float64, functions, norm, pool, shapes
 
 DEFINITIONS: tuple[Any, ...] = (
     *float64.DEFINITIONS,
     *functions.DEFINITIONS,
     *shapes.DEFINITIONS,
-    *products.DEFINITIONS,
+    *contributed.DEFINITIONS,
+    *conv.DEFINITIONS,
+    *pool.DEFINITIONS,
+    *norm.DEFINITIONS,
 )
