@@ -159,6 +159,11 @@ HONEST_LANES = (
     ),
     LaneSpec("torch-threads", Engine.HONEST, variant="threads", fresh=True),
     LaneSpec("torch-inductor", Engine.HONEST, Importer.EXPORT, "inductor"),
+    # the model of a case of ONNX
+    *(
+        LaneSpec(f"onnx-{level}", Engine.HONEST, Importer.ONNX_MODEL, f"ort-{level}")
+        for level in ("disable", "basic", "extended", "all")
+    ),
 )
 """Lanes that are right by definition. They calibrate the tolerance, and `fuzz bench honesty` judges them."""
 
