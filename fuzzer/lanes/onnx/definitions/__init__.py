@@ -3,7 +3,7 @@ docs/ContribOperators.md, and those of ONNX that it lacks or computes wrongly, w
 
 from onnx.reference.op_run import OpRun
 
-from fuzzer.lanes.onnx.definitions import contributed, conv, norm, pool, quantize
+from fuzzer.lanes.onnx.definitions import contributed, conv, norm, pool, quantize, resize
 
 DEFINITIONS: tuple[type[OpRun], ...] = (
     *contributed.DEFINITIONS,
@@ -11,4 +11,5 @@ DEFINITIONS: tuple[type[OpRun], ...] = (
     *pool.DEFINITIONS,
     *norm.DEFINITIONS,
     *quantize.DEFINITIONS,
+    *resize.DEFINITIONS,
 )
