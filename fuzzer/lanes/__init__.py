@@ -52,6 +52,11 @@ def references_of(dialect: str) -> tuple[LaneSpec, ...]:
     return ONNX_LANES if dialect == "onnx" else REFERENCES
 
 
+def eager_of(dialect: str) -> LaneSpec:
+    """The reference that computes the values of a case of the dialect, and decides whether it is valid."""
+    return ONNX if dialect == "onnx" else TORCH
+
+
 GRADIENT_REFERENCES = (
     LaneSpec("torch-grad", Engine.TORCH, variant="gradient"),
     LaneSpec("torch-grad-f64", Engine.TORCH, variant="gradient-f64"),
