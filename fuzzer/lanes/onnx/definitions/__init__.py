@@ -6,7 +6,18 @@ Each follows the documentation of onnx (Operators.md, Changelog.md), those of co
 
 from typing import Any
 
-from fuzzer.lanes.onnx.definitions import contributed, conv, float64, functions, norm, pool, quantize, resize, shapes
+from fuzzer.lanes.onnx.definitions import (
+    contributed,
+    conv,
+    float64,
+    functions,
+    norm,
+    pool,
+    quantize,
+    resize,
+    shapes,
+    vision,
+)
 
 DEFINITIONS: tuple[Any, ...] = (
     *float64.DEFINITIONS,
@@ -17,5 +28,6 @@ DEFINITIONS: tuple[Any, ...] = (
     *pool.DEFINITIONS,
     *quantize.DEFINITIONS,
     *resize.DEFINITIONS,
+    *vision.DEFINITIONS,
     *shapes.DEFINITIONS,
 )

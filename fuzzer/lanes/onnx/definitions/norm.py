@@ -55,7 +55,7 @@ class LayerNormalization(OpRun):  # type: ignore[misc]
         stash_type: int = 1,
     ) -> tuple[Any, ...]:
         result, mean, inverse = layer_norm(x, scale, bias, axis % x.ndim, epsilon)
-        return (result, mean.astype(np.float32), inverse.astype(np.float32))[: len(self.output)]
+        return (result, mean, inverse)[: len(self.output)]
 
 
 def layer_norm(x: Array, scale: Array, bias: Array | None, axis: int, epsilon: float) -> tuple[Array, Array, Array]:

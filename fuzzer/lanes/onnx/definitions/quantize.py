@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from onnx.reference.op_run import OpRun
 
+from fuzzer.lanes.onnx.definitions.wide import wide
 from generators.graph import Array
 
 
@@ -22,9 +23,9 @@ class DequantizeLinear(OpRun):  # type: ignore[misc]
         block_size: int = 0,
         output_dtype: int | None = None,
     ) -> tuple[Any, ...]:
-        steps = _per_element(scale.astype(np.float32), x, axis, block_size)
+        steps = _per_element(wide(scale), x, axis, block_size)
         zeros = 0 if zero_point is None else _per_element(zero_point.astype(np.int64), x, axis, block_size)
-        return (((x.astype(np.int64) - zeros).astype(np.float32) * steps).astype(scale.dtype),)
+        return (((x.astype(np.int64) - zeros).astype(steps.dtype) * steps).astype(scale.dtype),)
 
 
 def _per_element(grid: Array, x: Array, axis: int, block_size: int) -> Array:
