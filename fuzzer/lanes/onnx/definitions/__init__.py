@@ -6,7 +6,7 @@ Each follows the documentation of onnx (Operators.md, Changelog.md), those of co
 
 from typing import Any
 
-from fuzzer.lanes.onnx.definitions import contributed, conv, float64, functions, norm, pool, shapes
+from fuzzer.lanes.onnx.definitions import contributed, conv, float64, functions, norm, pool, shapes, sums
 
 DEFINITIONS: tuple[Any, ...] = (
     *float64.DEFINITIONS,
@@ -16,4 +16,5 @@ DEFINITIONS: tuple[Any, ...] = (
     *conv.DEFINITIONS,
     *pool.DEFINITIONS,
     *norm.DEFINITIONS,
+    *sums.DEFINITIONS,
 )
