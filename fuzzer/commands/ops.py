@@ -45,8 +45,7 @@ def ops(
         if json:
             print_json(onnx_report.document(found))
         else:
-            echo(*onnx_report.text(found), sep="
-")
+            echo(*onnx_report.text(found), sep="\n")
         return
     if coverage:
         measured = _measured(coverage_of.CoverageOptions(torch, count, seed, dynamo, workers))

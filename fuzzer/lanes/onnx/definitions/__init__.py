@@ -16,6 +16,7 @@ from fuzzer.lanes.onnx.definitions import (
     quantize,
     resize,
     shapes,
+    sums,
     vision,
 )
 
@@ -28,6 +29,7 @@ DEFINITIONS: tuple[Any, ...] = (
     *pool.DEFINITIONS,
     *quantize.DEFINITIONS,
     *resize.DEFINITIONS,
-    *vision.DEFINITIONS,
     *shapes.DEFINITIONS,
+    *sums.DEFINITIONS,
+    *vision.DEFINITIONS,
 )
