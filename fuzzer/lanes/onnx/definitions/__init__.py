@@ -8,4 +8,9 @@ from typing import Any
 
 from fuzzer.lanes.onnx.definitions import float64, functions, products, shapes
 
-DEFINITIONS: tuple[Any, ...] = (*float64.DEFINITIONS, *functions.DEFINITIONS, *shapes.DEFINITIONS, *products.DEFINITIONS)
+DEFINITIONS: tuple[Any, ...] = (
+    *float64.DEFINITIONS,
+    *functions.DEFINITIONS,
+    *shapes.DEFINITIONS,
+    *products.DEFINITIONS,
+)
