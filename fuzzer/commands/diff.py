@@ -90,6 +90,8 @@ def diff(
     where something is, 2 where no case reaches the changed code."""
     both = pair(base, patched, base_preload, patched_preload)
     code = changed_code(both, changed or ())
+    for path in code.unbuilt:
+        say(f"difftvm: {path} is part of no build; it does not count as changed code")
     kept, chosen = [*cases_of_earlier_runs(campaign), *kept_in(cases or ())], ops_named(ops)
     folder = next_run(campaign)
     with Store(folder, seed) as store:

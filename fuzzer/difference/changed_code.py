@@ -29,6 +29,7 @@ class ChangedCode:
     text       the text of these files
     parts      passes, operators, targets and the runtime, by the files that `--changed` names
     untraced   what else differs, in words. What reaches it is not known
+    unbuilt    files that `--changed` names and no build has. They do not count
     """
 
     functions: Functions = field(default_factory=dict)
@@ -36,6 +37,7 @@ class ChangedCode:
     text: str = ""
     parts: frozenset[str] = frozenset()
     untraced: tuple[str, ...] = ()
+    unbuilt: tuple[str, ...] = ()
 
     @property
     def is_traced(self) -> bool:
@@ -75,7 +77,7 @@ def _of_target(lane: LaneSpec, outcome: Outcome) -> Iterator[str]:
 
 def changed_code(pair: Pair, changed: Sequence[Path]) -> ChangedCode:
     """Compare the Python files of the toolchains, or take the files that the user names. Raise `Invalid` for a file
-    that is none of TVM's, and `EnvironmentMissing` for a toolchain without TVM."""
+    of TVM's package that is no Python, and `EnvironmentMissing` for a toolchain without TVM."""
     preloads = [Path(each.preload.path) for each in (pair.base, pair.patched) if each.preload]
     preloaded, text = tuple(path.name for path in preloads), "\n".join(path.read_text() for path in preloads)
     same = pair.base.python == pair.patched.python and pair.base.environment == pair.patched.environment
@@ -84,7 +86,8 @@ def changed_code(pair: Pair, changed: Sequence[Path]) -> ChangedCode:
     patched = tvm_folder(pair.patched)
     if changed:
         named = named_by(changed, patched)
-        return ChangedCode(named.functions, preloaded, text, frozenset(named.parts), tuple(named.untraced))
+        parts, untraced, unbuilt = frozenset(named.parts), tuple(named.untraced), tuple(named.unbuilt)
+        return ChangedCode(named.functions, preloaded, text, parts, untraced, unbuilt)
     base = tvm_folder(pair.base)
     libraries = differing_libraries(base, patched)
     untraced = (f"{', '.join(libraries)}: --changed names its files",) if libraries else ()

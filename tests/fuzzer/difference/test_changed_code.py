@@ -40,16 +40,38 @@ def test_a_python_file_without_functions_leaves_no_trace(tvm: Path) -> None:
     assert named_by([Path("python/tvm/relax/data.py")], tvm).untraced == ["python/tvm/relax/data.py has no function"]
 
 
-@pytest.mark.parametrize(
-    ("path", "message"),
-    [
-        ("tests/python/relax/test_op.py", r"^--changed tests/.*: not a file of TVM's package \(python/tvm/...\)$"),
-        ("python/tvm/relax/none.py", r"^--changed python/tvm/relax/none.py: .*/none.py: No such file or directory$"),
-    ],
-)
-def test_other_python_files_are_bad_input(tvm: Path, path: str, message: str) -> None:
-    with pytest.raises(Invalid, match=message):
-        named_by([Path(path)], tvm)
+def test_a_deleted_python_file_leaves_no_trace(tvm: Path) -> None:
+    found = named_by([Path("python/tvm/relax/none.py")], tvm)
+    assert (found.functions, found.untraced) == ({}, ["python/tvm/relax/none.py is not in the patched toolchain"])
+
+
+def test_a_file_of_the_package_that_is_no_python_is_bad_input(tvm: Path) -> None:
+    (tvm / "relax" / "broken.py").write_text("def f(:\n")
+    with pytest.raises(Invalid, match=r"^--changed python/tvm/relax/broken.py: .*/broken.py: invalid syntax .*$"):
+        named_by([Path("python/tvm/relax/broken.py")], tvm)
+
+
+UNBUILT = [
+    "tests/python/relax/test_op.py",
+    "tests/cpp/ir_test.cc",
+    "python/gen_requirements.py",
+    "setup.py",
+    "docs/index.rst",
+    "docs/conf.ini",
+    "README.md",
+]
+
+
+@pytest.mark.parametrize("path", UNBUILT)
+def test_files_that_no_build_has_do_not_count(tvm: Path, path: str) -> None:
+    found = named_by([Path("patched") / path, Path(FUSE_OPS)], tvm)
+    assert (found.unbuilt, found.untraced) == ([f"patched/{path}"], [])
+    assert found.functions == {"relax/transform/transform.py": ["FuseOps"]}
+
+
+def test_it_is_not_known_what_reaches_a_change_of_such_files_alone(tvm: Path) -> None:
+    found = named_by(list(map(Path, UNBUILT)), tvm)
+    assert (found.unbuilt, found.untraced) == (UNBUILT, ["the named files, which are part of no build"])
 
 
 @pytest.mark.parametrize(
@@ -80,9 +102,9 @@ def test_a_cpp_file_has_parts_by_its_text(tvm: Path, tmp_path: Path) -> None:
 
 
 def test_files_that_leave_no_trace(tvm: Path) -> None:
-    paths = [Path("docs/index.rst"), Path("src/support/parallel_for.cc")]
+    paths = [Path("cmake/config.cmake"), Path("src/support/parallel_for.cc")]
     assert named_by(paths, tvm).untraced == [
-        "docs/index.rst is neither Python nor C++",
+        "cmake/config.cmake is neither Python nor C++",
         "src/support/parallel_for.cc registers no pass and no operator, and belongs to no target",
     ]
 
