@@ -24,7 +24,7 @@ from fuzzer.difference.fixed import FixedFailures
 from fuzzer.difference.lab import DifferenceLab
 from fuzzer.difference.pair import described, pair
 from fuzzer.difference.reach import Reach
-from fuzzer.difference.reports import FORMS
+from fuzzer.difference.reports import FORMS, check_places
 from fuzzer.difference.reports.terminal import document, lines
 from fuzzer.difference.runs import cases_of_earlier_runs, next_run
 from fuzzer.difference.verdict import Comparison, verdict
@@ -88,6 +88,9 @@ def diff(
     Findings go to DIR/N/crashes, and what fails in the base alone to DIR/N/fixed. The cases of the findings of earlier
     runs in DIR run first. Exit code 0 where nothing is worse, 1
     where something is, 2 where no case reaches the changed code."""
+    forms = {"markdown": markdown, "junit": junit, "sarif": sarif}
+    reports = {form: path for form, path in forms.items() if path}
+    check_places(reports.values())
     both = pair(base, patched, base_preload, patched_preload)
     code = changed_code(both, changed or ())
     for path in code.unbuilt:
@@ -138,14 +141,13 @@ def diff(
             reached=dict(reach.by_name.most_common()),
             differing=dict(reach.differing.most_common()),
         )
-    for form, path in (("markdown", markdown), ("junit", junit), ("sarif", sarif)):
-        if path:
-            write_atomically(path, FORMS[form](compared).encode())
     if json:
         print_json(document(compared))
     else:
         for line in lines(compared):
             echo(line)
+    for form, file in reports.items():
+        write_atomically(file, FORMS[form](compared).encode())
     raise typer.Exit(verdict(compared))
 
 

@@ -56,6 +56,11 @@ ONE_LANE = ("--lanes", "relax-export-raw-llvm", "--seed", 1, "--workers", 2)
         ),
         (("--base", "base"), "fuzz: a toolchain with the name 'base' cannot be compared"),
         (("--patched-preload", "change.py", "--cases", "none"), "fuzz: none: no case, no corpus and no campaign"),
+        (
+            ("--patched-preload", "change.py", "--markdown", "none/a.md"),
+            "fuzz: none is not a directory; make it, or name another place for a.md",
+        ),
+        (("--patched-preload", "change.py", "--sarif", "."), "fuzz: . is a directory; name a file for the report"),
         (("--patched-preload", "none.py"), "fuzz: --preload none.py: No such file or directory"),
     ],
 )
