@@ -10,9 +10,17 @@ import msgspec
 
 from fuzzer.difference.changed_files import OPERATOR, RUNTIME, TARGET, named_by
 from fuzzer.difference.pair import Pair
-from fuzzer.difference.python_changes import Functions, changed_functions, differing_libraries, tvm_folder
+from fuzzer.difference.python_changes import (
+    Functions,
+    changed_functions,
+    changed_modules,
+    differing_libraries,
+    functions_in,
+    tvm_folder,
+)
 from fuzzer.toolchains.reached import FUNCTIONS, PASS
 from fuzzer.toolchains.toolchain import Toolchain
+from fuzzer.watching.formatting import number_of
 from oracles.lane import LaneSpec
 from oracles.outcome import Built, Outcome, Ran, facts_of
 from oracles.targets import family_of
@@ -80,18 +88,27 @@ def changed_code(pair: Pair, changed: Sequence[Path]) -> ChangedCode:
     of TVM's package that is no Python, and `EnvironmentMissing` for a toolchain without TVM."""
     preloads = [Path(each.preload.path) for each in (pair.base, pair.patched) if each.preload]
     preloaded, text = tuple(path.name for path in preloads), "\n".join(path.read_text() for path in preloads)
+    silent = tuple(f"{path.name}, which has no function" for path in preloads if not functions_in(path))
     same = pair.base.python == pair.patched.python and pair.base.environment == pair.patched.environment
     if not changed and same:
-        return ChangedCode(preloaded=preloaded, text=text)
+        return ChangedCode(preloaded=preloaded, text=text, untraced=silent)
     patched = tvm_folder(pair.patched)
     if changed:
         named = named_by(changed, patched)
-        parts, untraced, unbuilt = frozenset(named.parts), tuple(named.untraced), tuple(named.unbuilt)
+        parts, untraced, unbuilt = frozenset(named.parts), (*silent, *named.untraced), tuple(named.unbuilt)
         return ChangedCode(named.functions, preloaded, text, parts, untraced, unbuilt)
     base = tvm_folder(pair.base)
-    libraries = differing_libraries(base, patched)
-    untraced = (f"{', '.join(libraries)}: --changed names its files",) if libraries else ()
+    untraced = (*silent, *_untraced(base, patched))
     return ChangedCode(changed_functions(base, patched), preloaded, text, untraced=untraced)
+
+
+def _untraced(base: Path, patched: Path) -> Iterator[str]:
+    """What differs between two folders of TVM, and leaves no trace, in words."""
+    if modules := changed_modules(base, patched):
+        more = f" and {number_of(len(modules) - 3, 'other file')}" if len(modules) > 3 else ""
+        yield f"code outside of functions in {', '.join(modules[:3])}{more}"
+    if libraries := differing_libraries(base, patched):
+        yield f"{', '.join(libraries)}: --changed names its files"
 
 
 def traced(toolchain: Toolchain, changed: ChangedCode, folder: Path) -> Toolchain:

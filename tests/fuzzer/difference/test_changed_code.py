@@ -161,6 +161,16 @@ def test_the_change_is_a_preloaded_file(tmp_path: Path) -> None:
     assert traced(pair.patched, code, tmp_path) is pair.patched, "its functions are noted anyway"
 
 
+def test_it_is_not_known_what_reaches_a_preloaded_file_without_functions(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text("import functools\nfrom tvm import topi\n\ntopi.nn.relu = functools.partial(topi.nn.relu)\n")
+    patched = replace(HOST, preload=read(path))
+    code = changed_code(Pair(PAIR.base, patched), [])
+    assert (code.untraced, code.is_traced) == (("mine.py, which has no function",), False)
+    code = changed_code(Pair(PAIR.base, patched), [Path("src/relax/transform/fuse_ops.cc")])
+    assert code.untraced == ("mine.py, which has no function",)
+
+
 def test_the_change_is_what_the_user_names(tmp_path: Path) -> None:
     code = changed_code(PAIR, [Path("python/tvm/relax/frontend/torch/fx_translator.py")])
     (names,) = code.functions.values()
@@ -175,5 +185,11 @@ def test_the_change_is_what_differs(tmp_path: Path) -> None:
         (tmp_path / name / "tvm" / "__init__.py").write_text(text)
     base, patched = (replace(HOST, name=n, environment={"PYTHONPATH": str(tmp_path / n)}) for n in ("one", "two"))
     assert changed_code(Pair(base, patched), []) == ChangedCode({"__init__.py": ["f"]})
+    for number in range(4):
+        (tmp_path / "two" / "tvm" / f"{number}.py").write_text("TABLE = {}\n")
+    code = changed_code(Pair(base, patched), [])
+    assert code.untraced == ("code outside of functions in 0.py, 1.py, 2.py and 1 other file",)
+    for number in range(4):
+        (tmp_path / "two" / "tvm" / f"{number}.py").unlink()
     (tmp_path / "two" / "tvm" / "libtvm.so").write_bytes(b"2")
     assert changed_code(Pair(base, patched), []).untraced == ("libtvm.so: --changed names its files",)
