@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from fuzzer.commands.options import JsonFlag, LanesGlob
 from fuzzer.commands.selection import lanes_named, ops_named
 from fuzzer.difference.cases import ComparedCases, kept_in
 from fuzzer.difference.changed_code import changed_code, traced
-from fuzzer.difference.fixed import FixedFailures
+from fuzzer.difference.fixed import FixedFailures, is_confirmed
 from fuzzer.difference.lab import DifferenceLab
 from fuzzer.difference.pair import described, pair
 from fuzzer.difference.reach import Reach
@@ -120,9 +121,12 @@ def diff(
 
             lab = DifferenceLab(fleet, both, keep, code, named)
             task = Campaign(settings, store, lab, drawn, _learning(lab, reach), guidance=guidance)
+            stopped = threading.Event()
             with watched(task):
-                obey_signals(task, stop_requested)
+                obey_signals(task, stop_requested, stopped.set)
                 task.run()
+            fixed.confirm(fleet, stopped.is_set)
+        repaired = _sorted(fixed.docs.values())
         found = [finding_file.read(store.crashes / doc.slug) for doc in _sorted(store.findings.values())]
         compared = Comparison(
             described(both.base),
@@ -137,7 +141,8 @@ def diff(
             folder=store.folder,
             worse=tuple(doc for doc in found if not doc.flaky),
             unsure=tuple(doc for doc in found if doc.flaky),
-            fixed=_sorted(fixed.docs.values()),
+            fixed=tuple(doc for doc in repaired if is_confirmed(doc)),
+            perhaps_fixed=tuple(doc for doc in repaired if not is_confirmed(doc)),
             reached=dict(reach.by_name.most_common()),
             differing=dict(reach.differing.most_common()),
         )
