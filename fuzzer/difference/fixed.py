@@ -52,11 +52,11 @@ class FixedFailures:
         with self._lock:
             if finding.component is not Component.TVM or signature in self.docs:
                 return
-            seen = replace(finding.lane, until=None)  # an investigation may end it early
-            lane = replace(seen, toolchain=self.pair.name_of_base)
+            whole = replace(finding.lane, until=None)  # an investigation may end it early
+            lane = replace(whole, toolchain=self.pair.name_of_base)
             sighting = Sighting(signature, replace(finding, lane=lane), (lane,))
             doc = waiting_item.document(case, sighting, dict(versions))
-            self.docs[signature], self._sightings[signature] = doc, (case, seen)
+            self.docs[signature], self._sightings[signature] = doc, (case, whole)
             if not self._folder(doc).exists():
                 waiting_item.written(self._folder(doc), doc, case)
 

@@ -26,7 +26,7 @@ FRAMES = (Frame("python/tvm/relax/frontend/torch/base_fx_graph_translator.py", 7
 RAISED = Raised(Stage.IMPORT, "ValueError", "no rule", FRAMES)
 ANOTHER = Raised(Stage.IMPORT, "ValueError", "another message", FRAMES)
 WRONG = fakes.Ran((correct(RIGHT).outputs[0] + 1,))
-SEEN = Finding(Kind.INTERNAL_ERROR, Component.TVM, TVM, Stage.IMPORT, RAISED)
+SIGHTED = Finding(Kind.INTERNAL_ERROR, Component.TVM, TVM, Stage.IMPORT, RAISED)
 
 
 @dataclass
@@ -44,9 +44,9 @@ class Runner:
         return Result({lane: mine.get(lane) or right.get(lane) or correct(RIGHT) for lane in lanes})
 
 
-def confirmed(folder: Path, runner: Runner, seen: Finding = SEEN, seconds: float = 60.0) -> FindingDoc:
+def confirmed(folder: Path, runner: Runner, sighted: Finding = SIGHTED, seconds: float = 60.0) -> FindingDoc:
     fixed = FixedFailures(folder, PAIR)
-    fixed.add(CASE, seen, {"tvm": "1"})
+    fixed.add(CASE, sighted, {"tvm": "1"})
     fixed.confirm(runner, lambda: False, seconds)
     (doc,) = fixed.docs.values()
     assert finding_file.read(folder / FOLDER / doc.slug) == doc, "the folder says the same"
@@ -82,7 +82,7 @@ def test_one_run_that_shows_something_else_makes_it_unsure(tmp_path: Path, base:
 def test_a_lane_that_an_investigation_ended_early_runs_to_its_end(tmp_path: Path) -> None:
     runner = Runner([(RAISED, OK)] * 3)
     early = replace(TVM, until=Stage.IMPORT)
-    doc = confirmed(tmp_path, runner, replace(SEEN, lane=early))
+    doc = confirmed(tmp_path, runner, replace(SIGHTED, lane=early))
     assert is_confirmed(doc)
     assert {lane.until for lane in runner.lanes} == {None}
 
