@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -109,7 +110,8 @@ def routed(arguments: list[str]) -> list[str]:
 
 
 def main() -> None:
-    """Run a command. Besides the verb's own exit codes: 64 for bad input, 69 for a missing environment."""
+    """Run a command. Besides the verb's own exit codes: 64 for bad input, 69 for a missing environment, 79 for an error
+    of difftvm, whose traceback is printed."""
     secrets.remove_from_environment()
     try:
         code = app(routed(sys.argv[1:]), standalone_mode=False, prog_name="fuzz")
@@ -122,7 +124,7 @@ def main() -> None:
 
 
 def _reported(error: Exception) -> Exit:
-    """Print one line for an error that the user can correct; raise an error that is a bug in difftvm.
+    """Print one line for an error that the user can correct, and the traceback of one that is a bug in difftvm.
 
     The types of errors are imported here, because `fuzz --help` does not need their modules."""
     from fuzzer.campaign.lock import Busy
@@ -144,7 +146,8 @@ def _reported(error: Exception) -> Exit:
             say(one_sentence(f"fuzz: {error}; {what_to_do}"))
             return Exit.ENVIRONMENT
         case _:
-            raise error
+            traceback.print_exception(error)
+            return Exit.OWN_ERROR
 
 
 if __name__ == "__main__":

@@ -200,6 +200,15 @@ def test_a_bad_own_pass_starts_no_campaign(fuzz: Fuzz, tmp_path: Path, name: str
     assert not (tmp_path / "new").exists()
 
 
+def test_an_error_of_difftvm_is_not_the_verdict_of_a_comparison(fuzz: Fuzz, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exit code 1, Python's own, would say that a build is worse."""
+    monkeypatch.setattr("fuzzer.commands.diff.pair", lambda *_: {}["a bug"])
+    done = fuzz("diff")
+    assert (done.returncode, done.stdout) == (79, "")
+    assert done.stderr.startswith("Traceback (most recent call last):\n")
+    assert done.stderr.endswith("\nKeyError: 'a bug'\n")
+
+
 PRELOADS = ("run --campaign new", "--replay {saved}", "sweep --out new", "doctor")
 
 
