@@ -28,7 +28,7 @@ from fuzzer.isolate.child_process import Bounds, ChildProcess, ChildReaper, next
 from fuzzer.isolate.known_answer import KNOWN_ANSWER
 from fuzzer.isolate.running_job import OwnFailure
 from fuzzer.signature import GpuDamage, gpu_damage_of
-from fuzzer.system import process_tree, processes
+from fuzzer.system import files, process_tree, processes
 from fuzzer.system.devices import Device
 from fuzzer.toolchains.toolchain import HOST, Toolchain, toolchain_environment
 from generators.graph import Case
@@ -231,6 +231,7 @@ class DeviceSupervisor:
         return result.outcomes[known.lane]
 
     def _spawn(self) -> ChildProcess:
+        files.make_own_folder(self.scratch)
         scratch = tempfile.mkdtemp(dir=self.scratch)
         process, connection, log = spawned(self.device, self.toolchain, self.scratch)
         return ChildProcess(

@@ -40,9 +40,9 @@ def numbered(number: int) -> Case:
     return replace(case, tensors={name: np.full_like(array, number) for name, array in case.tensors.items()})
 
 
-@pytest.mark.parametrize("sin", ["scratch", "log", "zygote", "files"])
+@pytest.mark.parametrize("sin", ["scratch", "scratch_file", "scratch_link", "log", "zygote", "files"])
 def test_what_a_lane_does_to_its_surroundings_costs_no_other_its_result(executor: Executor, sin: str) -> None:
-    """It deletes all scratch folders, cuts the log, kills the zygote, or leaves files open."""
+    """It deletes or replaces all scratch folders, cuts the log, kills the zygote, or leaves files open."""
     first = {"log": Died, "zygote": Died}.get(sin, Ran)
     lanes = (faulty("honest", "before"), faulty(sin), faulty("files", "after"), faulty("honest", "last"))
     outcomes = rested(executor).run(sine(), lanes, SHORT).outcomes
