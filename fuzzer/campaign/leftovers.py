@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fuzzer.campaign.disk_space import PROBE_NAME
 from fuzzer.campaign.layout import FOLDERS
-from fuzzer.system import process_tree
+from fuzzer.system import strays
 
 FILES = (
     *("campaign.json", "aim.json", "filing.json", "cluster.json", "merged.json", "fuzz_stats", "plot_data"),
@@ -21,7 +21,7 @@ FILES = (
 def remove(folder: Path, scratch: Path) -> None:
     """End and delete them. Only what a run of this campaign has made is touched, and nothing that another process still
     writes. The caller holds the lock of the campaign."""
-    process_tree.kill_strays(scratch.absolute(), os.getpid())
+    strays.kill_strays(scratch.absolute(), os.getpid())
     for path in (scratch, *_incomplete(folder)):
         if _is_being_written(path):
             continue

@@ -33,7 +33,7 @@ from fuzzer.isolate.child_process import (
 )
 from fuzzer.isolate.reports import SanitizerReport, ScriptRun
 from fuzzer.isolate.zygote_requests import FORK, OWN_FAILURE, SCRIPT
-from fuzzer.system import files, process_tree, processes
+from fuzzer.system import files, process_tree, processes, strays
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.toolchains.toolchain import HOST, Toolchain, toolchain_environment
 from generators.graph import Case
@@ -104,6 +104,7 @@ class Executor:
             except OSError as error:
                 self._control.close()
                 raise EnvironmentMissing(f"toolchain {self._toolchain.name!r} does not start: {error}") from None
+            strays.mark(self._zygote.pid, self._scratch)
             theirs.close()
             report = json.loads(self._first_message() or b"{}")
             if "versions" not in report:
@@ -142,6 +143,7 @@ class Executor:
             self._zygote.kill()
             self._zygote.wait()
         self._keeper.shutdown()
+        strays.kill_strays(self._scratch, os.getpid())  # a lane may have killed the zygote
         shutil.rmtree(self._scratch, ignore_errors=True)
 
     @property
@@ -255,7 +257,7 @@ class Executor:
                         self._control.close()
                         zygote.kill()
                         zygote.wait()
-                        process_tree.kill_strays(self._scratch, os.getpid())  # what its children started
+                        strays.kill_strays(self._scratch, os.getpid())  # what its children started
                         self._keeper.submit(self._start).result()
         raise EnvironmentMissing(f"the zygote of {self._toolchain.name!r} ends as soon as it is started")
 

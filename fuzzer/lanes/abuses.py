@@ -124,6 +124,13 @@ def zygote() -> None:
     time.sleep(60)
 
 
+def orphan() -> None:
+    """It leaves a process with an empty environment and a session of its own, and kills the zygote."""
+    subprocess.Popen(["/bin/sleep", "600"], env={}, start_new_session=True, stdout=subprocess.DEVNULL, stderr=2)
+    os.kill(os.getppid(), signal.SIGKILL)
+    time.sleep(60)
+
+
 def files() -> None:
     for _ in range(900):
         os.open(os.devnull, os.O_RDONLY)
@@ -180,6 +187,6 @@ ABUSES: dict[str, Abuse] = {
     each.__name__: each
     for each in (
         *(abort, overflow, hang_in_c, deaf, threads, forks, leak, hog, daemon, prints),
-        *(scratch, scratch_file, scratch_link, log, zygote, files, closes, garbage, half, slow, lies, huge),
+        *(scratch, scratch_file, scratch_link, log, zygote, orphan, files, closes, garbage, half, slow, lies, huge),
     )
 }
