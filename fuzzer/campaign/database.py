@@ -39,6 +39,11 @@ def of_the_machine(error: sqlite3.OperationalError, path: Path) -> OSError | Non
     return OSError(number, f"{error}; nothing that was written before is lost", str(path)) if number else None
 
 
+def is_of_the_machine(error: sqlite3.OperationalError) -> bool:
+    code = code_of(error) & 0xFF
+    return code == sqlite3.SQLITE_CANTOPEN or code in _TROUBLE
+
+
 def code_of(error: sqlite3.Error) -> int:
     """SQLite's code; 0 where Python's module raised the error, such as for a text that is not UTF-8."""
     return getattr(error, "sqlite_errorcode", 0)
@@ -96,8 +101,16 @@ def connected(path: Path, writes: bool) -> sqlite3.Connection:
         raise Invalid(f"{path}: {NO_FILE}")
     if not writes and _has_pages(path.with_name(f"{path.name}-journal")):
         raise Empty(path)  # SQLite uses this journal before the write-ahead log, which has the first commit
-    source = path.resolve().as_uri() + ("" if writes else _how_to_read(path))
-    db = sqlite3.connect(source, uri=True, check_same_thread=False, timeout=30)
+    try:
+        return _opened(path, "" if writes else _how_to_read(path), writes)
+    except sqlite3.OperationalError as error:
+        if writes or _has_pages(path.with_name(f"{path.name}-wal")) or not is_of_the_machine(error):
+            raise
+        return _opened(path, AS_IT_IS, writes)  # on a full disk, SQLite cannot make the files that readers share
+
+
+def _opened(path: Path, how: str, writes: bool) -> sqlite3.Connection:
+    db = sqlite3.connect(path.resolve().as_uri() + how, uri=True, check_same_thread=False, timeout=30)
     try:
         bound(db)
         version = _trusted_version(db, path)
@@ -131,7 +144,11 @@ def _how_to_read(path: Path) -> str:
     journal = path.with_name(f"{path.name}-wal")
     if _has_pages(journal):
         raise Invalid(f"{path}: a killed run has left {journal.name}; copy the folder to where it can be written")
-    return "?mode=ro&immutable=1"
+    return AS_IT_IS
+
+
+AS_IT_IS = "?mode=ro&immutable=1"
+"""How SQLite opens a file that no process writes: it looks for no lock and no journal."""
 
 
 def _trusted_version(db: sqlite3.Connection, path: Path) -> int:
