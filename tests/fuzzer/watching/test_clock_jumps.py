@@ -51,13 +51,18 @@ def test_status_and_findings_after_a_jump(
 
 @pytest.mark.parametrize("jump", [YEAR, -YEAR])
 def test_bounds_do_not_depend_on_the_time_of_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jump: float) -> None:
-    measured: list[float] = []
+    measured: list[Path] = []
+
+    def size_of(folder: Path) -> int:
+        measured.append(folder)
+        return 0
+
     clock, disk = Clock(), DiskSpace(tmp_path, PauseSwitch(), lambda text: None, limit=1 << 40, reserve=0)
-    monkeypatch.setattr("fuzzer.campaign.disk_space.size_of", lambda folder: measured.append(0.0) or 0)
+    monkeypatch.setattr("fuzzer.campaign.disk_space.size_of", size_of)
     assert disk.look()
     real = time.time
     monkeypatch.setattr(time, "time", lambda: real() + jump)
     assert clock.seconds() < MEASURE_SECONDS
     assert not clock.was_stopped
     assert disk.look()
-    assert len(measured) == 1, "it is measured once a minute"
+    assert measured == [tmp_path], "it is measured once a minute"
