@@ -9,7 +9,7 @@ from pathlib import Path
 from fuzzer.campaign import index, notable_tests
 from fuzzer.campaign.features import is_of_compiler, of_case
 from fuzzer.campaign.index import Index
-from fuzzer.campaign.lock import why_no_index
+from fuzzer.campaign.presence import why_no_index
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_file import CRASHES, FindingDoc
 from fuzzer.regression.record import name_of, packed_size
