@@ -302,7 +302,7 @@ class _Step:
             made = ONE_PASS[self.node.op]([arg.to(own) for arg in args], self.node.attrs, sample.direction)
             return tuple(result.to(torch.float64) for result in made)
         if sample.skip and self.multiplies_by_zero:
-            return (WITHOUT_ZEROS[self.node.op](args, self.node.attrs),)
+            return WITHOUT_ZEROS[self.node.op](args, self.node.attrs)
         return self._run(args)
 
     def flushes_below(self, args: Sequence[torch.Tensor], dtype: DType) -> float:
