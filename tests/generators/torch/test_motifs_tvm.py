@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.relax.build import apply
 from generators.builder import Builder
 from generators.choice import NumpySource
 from generators.random_graph import with_values
@@ -94,6 +95,7 @@ def passes() -> dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]]:
         **{name: (nothing, getattr(t, name)()) for name in on_operators},
         "ConvertLayout": (nothing, t.ConvertLayout({"relax.nn.conv2d": ["NHWC", "OHWI"]})),
         "ToMixedPrecision": (nothing, t.ToMixedPrecision(out_dtype="float16")),
+        "FuseOpsByPattern": (nothing, lambda module: apply("FuseOpsByPattern", module, None)),
         "FuseOps": (annotated, t.FuseOps()),
         "FuseTIR": (in_order(annotated, t.FuseOps()), t.FuseTIR()),
         "RewriteDataflowReshape": (lowered, t.RewriteDataflowReshape()),
@@ -118,7 +120,7 @@ def test_the_page_names_every_pass() -> None:
     from tvm import relax
     from tvm.s_tir import dlight
 
-    page = (Path(__file__).parents[2] / "docs" / "motifs.md").read_text()
+    page = (Path(__file__).parents[3] / "docs" / "motifs.md").read_text()
     named = set(re.findall(r"\w+", page))
     passes = {name for name in dir(relax.transform) if name[0].isupper()}
     rules = {name for name in dir(dlight.gpu) if name[0].isupper()}
