@@ -226,7 +226,14 @@ TRANSFORMS: tuple[Transform, ...] = (
     _relax("StaticPlanBlockMemory", form=ModuleForm.LOWERED, after=_WITH_TENSORS, lowers=True),
     _relax("LowerAllocTensor", form=ModuleForm.LOWERED, after=_WITH_TENSORS, lowers=True),
     _relax("KillAfterLastUse", form=ModuleForm.LOWERED, after=_WITH_STORAGES, lowers=True),
-    _relax("LowerRuntimeBuiltin", form=ModuleForm.LOWERED, after=_WITH_STORAGES, lowers=True),
+    # one row for two passes: any row may be left out, and LowerRuntimeBuiltin lowers no allocation of a tensor
+    Transform(
+        "LowerRuntimeBuiltin",
+        "relax.transform.LowerRuntimeBuiltin()(relax.transform.LowerAllocTensor()(mod))",
+        form=ModuleForm.LOWERED,
+        after=_WITH_STORAGES,
+        lowers=True,
+    ),
     _relax("VMShapeLower", form=ModuleForm.LOWERED, after=_WITH_STORAGES, lowers=True),
     Transform(
         "DlightCPU",

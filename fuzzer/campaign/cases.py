@@ -27,7 +27,7 @@ from generators.mutate import mutate
 from generators.op import Op
 from generators.plain_file import MOST_TEXT, read_plain
 from generators.random_graph import generate
-from generators.torch.motifs import MOTIFS
+from generators.torch.motif_table import MOTIFS
 from generators.torch.ops import OPS
 
 FROM_CORPUS = 25

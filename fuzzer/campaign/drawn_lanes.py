@@ -51,10 +51,11 @@ def drawn(
     wanted: Transform | None = None,
 ) -> LaneSpec:
     """Draw a lane for a case. The importer is one of `importers`, mostly the first. The lane without its passes and
-    options is one of the lanes that have a name. It has the pass `wanted`, where that is given."""
+    options is one of the lanes that have a name. It has the pass `wanted`, where that is given: then all importers are
+    equally likely, because each writes a pattern in its own way."""
     passes = _sequence(source, case, wanted)
     lowered = any(transform_named(name).form is ModuleForm.LOWERED for name in passes)
-    importer = source.choice(importers) if source.rarely(25) else importers[0]
+    importer = source.choice(importers) if wanted or source.rarely(25) else importers[0]
     lane = LaneSpec(
         f"relax-{importer}-drawn",
         Engine.TVM,

@@ -9,7 +9,8 @@ from generators.builder import Builder
 from generators.choice import NumpySource
 from generators.op import Op
 from generators.table import TABLE
-from generators.torch.motifs import MOTIFS, Motif
+from generators.torch.motif_table import MOTIFS
+from generators.torch.motifs import Motif
 from oracles.transforms import TRANSFORMS, Transform
 
 PERCENT = 5

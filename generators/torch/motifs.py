@@ -2,7 +2,8 @@
 
 A motif adds its nodes to a builder, on values that it picks or makes. Random operators may come before and after it, so
 that passes which change layouts or precision also have to handle these. `docs/motifs.md` describes each motif, and
-`tests/generators/torch/test_motifs_tvm.py` checks that each pass in `triggers` changes the module.
+`tests/generators/torch/test_motifs_tvm.py` checks that each pass in `triggers` changes the module. The motifs of
+`varied_motifs` have other operands; `motif_table` has both.
 """
 
 from __future__ import annotations
@@ -298,7 +299,7 @@ def _branches(b: Builder) -> None:
 
 FUSION = ("FuseOps", "FuseTIR")
 
-MOTIFS: tuple[Motif, ...] = (
+PLAIN_MOTIFS: tuple[Motif, ...] = (
     Motif("conv_bias_activation", _conv_bias_activation, (*FUSION, "FuseOpsByPattern")),
     Motif("residual_block", _residual_block, FUSION),
     Motif("elementwise_chain", _elementwise_chain, FUSION),

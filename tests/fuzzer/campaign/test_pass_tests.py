@@ -22,7 +22,7 @@ def test_some_tests_have_one_and_the_seed_and_the_number_decide_it() -> None:
 def test_each_has_what_wakes_its_pass() -> None:
     by_name = {each.row.name: each for each in PASS_TESTS}
     assert {"ConvertLayout-NHWC", "AdjustMatmulOrder", "ReorderPermuteDimsAfterConcat"} <= set(by_name)
-    assert [motif.name for motif in by_name["AdjustMatmulOrder"].motifs] == ["matmul_chain"]
+    assert [motif.name for motif in by_name["AdjustMatmulOrder"].motifs] == ["matmul_chain", "varied_matmul_chain"]
     assert [op.name for op in by_name["FoldBatchnormToConv2D"].ops] == ["conv2d"]
 
 

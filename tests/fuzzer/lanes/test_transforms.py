@@ -53,11 +53,13 @@ def test_each_pass_of_tvm_is_a_row_or_has_a_reason() -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_passes_that_lower_follow_each_other_in_every_order(executor: Executor, case: str) -> None:
+def test_passes_that_lower_follow_each_other_in_every_order_and_may_be_left_out(executor: Executor, case: str) -> None:
     lower = [row for row in TRANSFORMS if row.form is ModuleForm.LOWERED]
     assert len(lower) == 8
     orders = [ordered(NumpySource(seed), NumpySource(seed).shuffled(lower)) for seed in range(6)]
-    assert len(set(orders)) == 6
+    without = [tuple(name for place, name in enumerate(order) if place % 3 or not place) for order in orders]
+    orders += without  # the reducer leaves out any of them
+    assert len(set(orders)) == 12
     lanes = [
         replace(PLAIN, name=f"order {number}", passes=passes, target="llvm-O0") for number, passes in enumerate(orders)
     ]
