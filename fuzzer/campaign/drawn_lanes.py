@@ -84,6 +84,21 @@ def drawn(
     return lane
 
 
+def with_open_sizes(source: ChoiceSource, wanted: Transform) -> LaneSpec:
+    """Draw a lane that keeps the symbolic sizes of its case open, with the pass `wanted` and those that it requires."""
+    return LaneSpec(
+        f"relax-{Importer.EXPORT}-drawn",
+        Engine.TVM,
+        Importer.EXPORT,
+        "relax",
+        passes=ordered(source, [wanted]),
+        target="llvm-O0" if source.chance(80) else "llvm",
+        asserts=False,
+        checked=True,
+        symbolic=True,
+    )
+
+
 def _protocols(passes: Sequence[str]) -> list[Params]:
     """The ways to pass parameters that are legal with these passes. LIFTED_CONSUMING is left out where a pass sorts
     topologically: the call that frees a parameter is marked as pure (TVM 0.27), and sorting moves it to the front."""

@@ -13,6 +13,7 @@ from generators.torch.motifs import FUSION, Motif, activated, call
 
 DTYPES = (DType.FLOAT32, DType.FLOAT32, DType.FLOAT32, DType.FLOAT16, DType.FLOAT16, DType.BFLOAT16, DType.FLOAT64)
 SIZES = (1, 2, 3, 4, 5)
+LARGEST_OPEN = 21
 WIDTHS = (1, 2, 3, 4, 5, 8, 16)
 CHANNELS = (1, 2, 3, 4, 8)
 
@@ -22,8 +23,8 @@ def dtype(b: Builder) -> DType:
 
 
 def size(b: Builder) -> int:
-    """A size of an input: sometimes an open one, where the case has these."""
-    return b.symbolic_size(8, 60) or b.source.choice(SIZES)
+    """A size of an input: mostly an open one, where the case has these."""
+    return b.symbolic_size(LARGEST_OPEN, 85) or b.source.choice(SIZES)
 
 
 def given(b: Builder, dtype: DType, *shape: int) -> Value:
@@ -52,7 +53,7 @@ def biased(b: Builder, x: Value) -> Value:
 
 def rows(b: Builder, dtype: DType, inner: int) -> Value:
     """The left operand of a product of matrices: a vector, a matrix or a batch of matrices."""
-    return given(b, dtype, *[size(b) for _ in range(b.source.integer(0, 2))], inner)
+    return given(b, dtype, *[size(b) for _ in range(b.source.integer(1 if b.symbols else 0, 2))], inner)
 
 
 def width(b: Builder) -> int:
