@@ -15,6 +15,7 @@ from fuzzer.lanes.onnx.definitions import (
     pool,
     quantize,
     resize,
+    sequence,
     shapes,
     vision,
 )
@@ -28,6 +29,7 @@ DEFINITIONS: tuple[Any, ...] = (
     *pool.DEFINITIONS,
     *quantize.DEFINITIONS,
     *resize.DEFINITIONS,
+    *sequence.DEFINITIONS,
     *vision.DEFINITIONS,
     *shapes.DEFINITIONS,
 )
