@@ -17,6 +17,7 @@ from fuzzer.lanes.onnx.definitions import (
     resize,
     sequence,
     shapes,
+    sums,
     vision,
 )
 
@@ -30,6 +31,7 @@ DEFINITIONS: tuple[Any, ...] = (
     *quantize.DEFINITIONS,
     *resize.DEFINITIONS,
     *sequence.DEFINITIONS,
-    *vision.DEFINITIONS,
     *shapes.DEFINITIONS,
+    *sums.DEFINITIONS,
+    *vision.DEFINITIONS,
 )
