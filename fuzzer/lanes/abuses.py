@@ -99,6 +99,20 @@ def scratch() -> None:
     shutil.rmtree(Path(tempfile.gettempdir()).parent)
 
 
+def scratch_file() -> None:
+    """A file in the place of the folder of all children."""
+    folder = Path(tempfile.gettempdir()).parent
+    shutil.rmtree(folder)
+    folder.write_text("no folder")
+
+
+def scratch_link() -> None:
+    """A link that leads nowhere in the place of the folder of all children."""
+    folder = Path(tempfile.gettempdir()).parent
+    shutil.rmtree(folder)
+    folder.symlink_to(folder / "nowhere")
+
+
 def log() -> None:
     print("something", flush=True)
     os.ftruncate(1, 0)
@@ -106,6 +120,13 @@ def log() -> None:
 
 
 def zygote() -> None:
+    os.kill(os.getppid(), signal.SIGKILL)
+    time.sleep(60)
+
+
+def orphan() -> None:
+    """It leaves a process with an empty environment and a session of its own, and kills the zygote."""
+    subprocess.Popen(["/bin/sleep", "600"], env={}, start_new_session=True, stdout=subprocess.DEVNULL, stderr=2)
     os.kill(os.getppid(), signal.SIGKILL)
     time.sleep(60)
 
@@ -166,6 +187,6 @@ ABUSES: dict[str, Abuse] = {
     each.__name__: each
     for each in (
         *(abort, overflow, hang_in_c, deaf, threads, forks, leak, hog, daemon, prints),
-        *(scratch, log, zygote, files, closes, garbage, half, slow, lies, huge),
+        *(scratch, scratch_file, scratch_link, log, zygote, orphan, files, closes, garbage, half, slow, lies, huge),
     )
 }

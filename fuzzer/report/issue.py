@@ -168,9 +168,11 @@ def _triage(record: FindingRecord) -> str:
     doc = record.doc
     labels = ["needs-triage", "type: bug"]
     if "[Frontend]" in wording.area(record):
-        labels.append("frontend:onnx" if doc.lane.importer.is_onnx else "frontend:pytorch")
+        labels.append("frontend:onnx" if doc.lane.importer.reads_onnx else "frontend:pytorch")
     perhaps = "".join(f"* perhaps related: {prose(str(row))}\n" for row in upstream.related(doc))
-    others = "" if doc.component is Component.TVM else f"* at fault: {wording.OTHERS[doc.component]}, not TVM\n"
+    others = (
+        "" if doc.component is Component.TVM else f"* at fault: {wording.other(doc.component, doc.lane)}, not TVM\n"
+    )
     return "".join(f"* {label}\n" for label in labels) + perhaps + others
 
 

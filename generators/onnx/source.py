@@ -122,7 +122,7 @@ class _File:
         match node.form:
             case Form.CONSTANT:
                 self.nodes.append(model.Node("Constant", (), (own,), (Attribute("value", tensor=tensor(array)),)))
-            case Form.LIST if self.graph.opset >= LISTS and dtype in (DType.INT64, DType.FLOAT32):
+            case Form.LIST if self.graph.opset >= LISTS and dtype in (DType.INT64, DType.FLOAT32) and array.size:
                 self.nodes.append(model.Node("Constant", (), (own,), (_listed(array),)))
             case Form.LIST:
                 self.nodes.append(model.Node("Constant", (), (own,), (Attribute("value", tensor=tensor(array)),)))

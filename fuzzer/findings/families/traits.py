@@ -57,7 +57,7 @@ class Traits(msgspec.Struct, frozen=True, omit_defaults=True):
 def traits_of(doc: FindingDoc, types: Sequence[str]) -> Traits:
     """`types` are those of the inputs of the reduced case, such as "float32[2,3]"."""
     origin, lane = doc.blame.origin, doc.lane
-    importer = "fx" if lane.importer == "fx" else "onnx" if lane.importer.is_onnx else "export"
+    importer = "fx" if lane.importer == "fx" else "onnx" if lane.importer.reads_onnx else "export"
     certain = doc.scope.statement if doc.scope.is_certain else None
     return Traits(
         doc.blame.place.value if doc.blame.place else "",

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from fuzzer.cases.dialect_words import words_of
 from fuzzer.signature import Signature
 from fuzzer.signature.blame import NO_BLAME, Blame, Origin, Place
 from fuzzer.triage.blame.bisection import DecidingPass, deciding_pass, programs
@@ -140,12 +141,13 @@ def _by_the_importer(trace: Trace, operator: str) -> Blame:
 
 
 def _by_the_types(context: BlameContext, whole: LaneObservation, operator: str) -> Blame | None:
-    """Blame the frontend if the imported module declares other result types than PyTorch's."""
+    """Blame the frontend if the imported module declares other result types than the reference gives."""
     declared, right = whole.trace.types, whole.types
     wrong = [(one, other) for one, other in zip(declared, right, strict=False) if one and one != other]
     if not right or not declared or (len(declared) == len(right) and not wrong):
         return None
     one, other = wrong[0] if wrong else (f"{len(declared)} results", f"{len(right)} results")
-    evidence = f"The imported module declares {one} where PyTorch gives {other}"
+    reference = words_of(context.lane.dialect).reference
+    evidence = f"The imported module declares {one} where {reference} gives {other}"
     culprit, evidence = mistyped(whole.trace, evidence) or (converter_of(whole.trace, operator), evidence)
     return Blame(Place.FRONTEND, operator, culprit, evidence, after=whole.trace.after)
