@@ -36,6 +36,9 @@ if TYPE_CHECKING:  # the table's rows import this module
 PLAIN_TORCH, PLAIN_ONNX = 40, 70
 """How many calls in a hundred have the plain form, where there are others."""
 
+LOCAL_PERCENT = 10
+"""How many of the calls that could be functions of the model are: TVM reads no model that has one."""
+
 WINDOW = 16
 """How many values `pick` looks at. The bound keeps the cost of a node independent of the size of the graph."""
 
@@ -345,6 +348,8 @@ class Builder:
         if form is Form.INPLACE and not self._may_work_in_place(op, args, types, attrs):
             return Form.PLAIN
         if form is Form.MODULE and not self._module_owns_parameters(op, args):
+            return Form.PLAIN
+        if form is Form.LOCAL and self.source.chance(100 - LOCAL_PERCENT):
             return Form.PLAIN
         if self.opset and not self._fits_opset(form, types, op.results(types, attrs)):
             return Form.PLAIN

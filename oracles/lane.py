@@ -115,6 +115,7 @@ class LaneSpec:
     checked     whether TVM's checker of well-formedness checks the module after the import and after every pass
     as_library  whether the result is written as a shared library and loaded again
     symbolic    whether the module is compiled for all sizes of the case's symbolic dimensions; it runs at the case's
+    given_sizes whether a file of ONNX leaves its sizes open, and the importer gets them (shape_dict of from_onnx)
     fresh       whether the lane runs in a process of its own, which must not change the result
     tracing     what the lane records of its passes, and how many of them run; only blame sets it, no finding has it
     until       the last stage that runs: the lane ends there as `Built`; only triage sets it, no finding has it
@@ -138,6 +139,7 @@ class LaneSpec:
     checked: bool = False
     as_library: bool = False
     symbolic: bool = False
+    given_sizes: bool = False
     fresh: bool = False
     tracing: Tracing | None = None
     until: Stage | None = None

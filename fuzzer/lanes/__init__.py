@@ -130,6 +130,7 @@ MODEL_LANES = tuple(_of_a_model(lane) for lane in TVM_LANES if lane.importer is 
 
 MODEL_SAMPLED_LANES = (
     *(_of_a_model(lane) for lane in SAMPLED_LANES if lane.importer is Importer.EXPORT and lane.variant == "relax"),
+    _relax("sizes", Importer.ONNX_MODEL, given_sizes=True, checked=True),
     # the same model, converted to another opset
     *(_relax(f"llvm-opset{opset}", Importer.ONNX_MODEL, opset=opset, checked=True) for opset in (13, 18, 21)),
 )
@@ -163,6 +164,11 @@ HONEST_LANES = (
     ),
     LaneSpec("torch-threads", Engine.HONEST, variant="threads", fresh=True),
     LaneSpec("torch-inductor", Engine.HONEST, Importer.EXPORT, "inductor"),
+    # the model of a case of ONNX
+    *(
+        LaneSpec(f"onnx-{level}", Engine.HONEST, Importer.ONNX_MODEL, f"ort-{level}")
+        for level in ("disable", "basic", "extended", "all")
+    ),
 )
 """Lanes that are right by definition. They calibrate the tolerance, and `fuzz bench honesty` judges them."""
 

@@ -100,6 +100,7 @@ class Relax:
     exporter: str
     raw: bool
     keeps_params: bool
+    given_sizes: bool
     keep_option: str
     first: list[str]
     steps: list[str]
@@ -222,6 +223,7 @@ def _relax(name: str, lane: LaneSpec, case: Case, finding: Finding, torch_to_num
         exporter=repro_importers.exporter(lane),
         raw=lane.importer is Importer.EXPORT_RAW,
         keeps_params=keeps,
+        given_sizes=lane.given_sizes,
         keep_option="keep_params_in_input" if lane.importer.reads_onnx else "keep_params_as_input",
         first=first,
         steps=steps,

@@ -11,7 +11,7 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import Attr, Attrs, DType, Form, Invalid, TensorType, Value
 from generators.onnx.call import Call
-from generators.onnx.schema import Parameter, Schema, newest_opset, schemas
+from generators.onnx.schema import OLDEST, Parameter, Schema, newest_opset, schemas
 from generators.op import (
     DTYPE,
     INT,
@@ -71,13 +71,14 @@ class Operator:
 
     name       in ONNX
     operands   picks or makes the operands in a builder, in the order of the inputs, without those that are left out
-    infer      the types of all outputs; None for one that does not exist for these attributes. Raises `Invalid` where
-               the operands or attributes do not fit
-    draw       draws attributes, and inputs that are numbers. What it leaves out is left out of the node
+    infer      the types of all outputs; None for one that does not exist for these attributes, or whose sizes depend on
+               the data: no case reads it. Raises `Invalid` where the operands or attributes do not fit
+    draw       draws attributes, and inputs that are numbers. What it leaves out is left out of the node. It may draw
+               `outputs`, where not every choice of optional results is legal
     constants  the inputs that are attributes of the row
     kinds      the values of attributes that the schema does not tell: strings, tensors, lists of some length
-    source     None: a node of this operator. Otherwise the operators between which values are no tensors
-    empty      whether a file may name the last inputs and leave them empty: onnxruntime refuses that for some operators
+    lacking    versions that one of the readers lacks: there are no rows of them
+    unwritten  forms that one of the readers cannot read
 
     The other fields are those of `Op`; `terms`, `multiplies_by_zero` and `when` get the call.
     """
@@ -88,6 +89,8 @@ class Operator:
     draw: Callable[[ChoiceSource, Call], Attrs | None] = lambda source, call: {}
     constants: Mapping[str, Constant] = field(default_factory=dict)
     kinds: Mapping[str, AttrKind] = field(default_factory=dict)
+    lacking: tuple[int, ...] = ()
+    unwritten: tuple[Form, ...] = ()
     terms: Callable[[Call], int] | None = None
     arithmetic: Arithmetic = Arithmetic.FUNCTION
     scale: float = 0.0
@@ -95,7 +98,6 @@ class Operator:
     zero_sensitivity: ZeroSensitivity = NO_ZEROS
     moves: bool = False
     plainer: str | None = None
-    empty: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +158,7 @@ class NodeForm:
 def rows_of(operator: Operator) -> tuple[Op, ...]:
     """The rows of an operator, the oldest version first. Versions that are in force only after the newest opset have
     none."""
-    versions = schemas()[operator.name]
+    versions = [each for each in schemas()[operator.name] if each.since not in operator.lacking]
     return tuple(_row(operator, schema) for schema in versions if schema.since <= newest_opset())
 
 
@@ -177,7 +179,7 @@ def _row(operator: Operator, schema: Schema) -> Op:
         (least + open_ended, 64 if open_ended else len(form.operands)),
         partial(_terms, operator, form) if operator.terms else None,
         operator.scale,
-        _forms(operator, form),
+        {way: writing for way, writing in _forms(form).items() if way not in operator.unwritten},
         operator.moves,
         arithmetic=operator.arithmetic,
         multiplies_by_zero=partial(_multiplies_by_zero, operator, form) if operator.multiplies_by_zero else never,
@@ -189,7 +191,7 @@ def _row(operator: Operator, schema: Schema) -> Op:
 def _plainer(operator: Operator, schema: Schema) -> str | None:
     """The version of the plainer operator that is in force in the same opsets."""
     versions = schemas()[operator.plainer] if operator.plainer else ()
-    return next((each.row for each in reversed(versions) if each.in_force(schema.since)), None)
+    return next((each.row for each in reversed(versions) if each.in_force(max(schema.since, OLDEST))), None)
 
 
 def _attribute_kinds(operator: Operator, form: NodeForm) -> dict[str, AttrKind]:
@@ -213,7 +215,7 @@ def _attribute_kinds(operator: Operator, form: NodeForm) -> dict[str, AttrKind]:
     return kinds
 
 
-def _forms(operator: Operator, form: NodeForm) -> dict[Form, Writing]:
+def _forms(form: NodeForm) -> dict[Form, Writing]:
     def some_constant(types: Types, attrs: Attrs) -> bool:
         return any(attrs[name] is not None for name in form.constants)
 
@@ -232,7 +234,7 @@ def _forms(operator: Operator, form: NodeForm) -> dict[Form, Writing]:
     if form.constants:
         ways |= {Form.CONSTANT: some_constant, Form.LIST: some_constant, Form.AS_INPUT: some_constant}
         ways |= {Form.COMPUTED: lambda types, attrs: bool(types) and integers(types, attrs)}
-    if operator.empty and any(each.optional for each in form.schema.inputs):
+    if any(each.optional for each in form.schema.inputs):
         ways[Form.EMPTY] = ends_early
     return {way: Writing(when) for way, when in ways.items()}
 
@@ -295,7 +297,7 @@ def _draw(operator: Operator, form: NodeForm, source: ChoiceSource, types: Types
     kinds = _attribute_kinds(operator, form)
     attrs = {key: _written(source, form, key, own.get(key)) for key in kinds} | fixed
     if kinds.get(OUTPUTS) is PATTERN:
-        attrs[OUTPUTS] = _some_results(operator.infer(form.call(types, attrs)), form, source)
+        attrs[OUTPUTS] = own.get(OUTPUTS) or _some_results(operator.infer(form.call(types, attrs)), form, source)
     return attrs
 
 
@@ -323,7 +325,8 @@ def _pattern(form: NodeForm, source: ChoiceSource, types: Types) -> tuple[bool, 
 def _some_results(found: Results, form: NodeForm, source: ChoiceSource) -> tuple[bool, ...]:
     full = found if isinstance(found, tuple) else (found,)
     places = zip(full, form.schema.outputs, strict=True)
-    return tuple(type is not None and (not each.optional or source.chance(50)) for type, each in places)
+    wanted = tuple(type is not None and (not each.optional or source.chance(50)) for type, each in places)
+    return wanted if any(wanted) else tuple(type is not None for type in full)
 
 
 def _terms(operator: Operator, form: NodeForm, types: Types, attrs: Attrs) -> int:

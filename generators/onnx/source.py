@@ -122,7 +122,7 @@ class _File:
         match node.form:
             case Form.CONSTANT:
                 self.nodes.append(model.Node("Constant", (), (own,), (Attribute("value", tensor=tensor(array)),)))
-            case Form.LIST if self.graph.opset >= LISTS and dtype in (DType.INT64, DType.FLOAT32):
+            case Form.LIST if self.graph.opset >= LISTS and dtype in (DType.INT64, DType.FLOAT32) and array.size:
                 self.nodes.append(model.Node("Constant", (), (own,), (_listed(array),)))
             case Form.LIST:
                 self.nodes.append(model.Node("Constant", (), (own,), (Attribute("value", tensor=tensor(array)),)))
@@ -153,7 +153,7 @@ class _File:
 
     def _write_function(self, node: Node, call: model.Node) -> None:
         """A function of the model with this one node, and a call of it."""
-        name = f"Local_{_stem(node)}"
+        name = f"Local{len(self.functions) or ''}"
         inputs = tuple(dict.fromkeys(filter(None, call.inputs)))
         outputs = tuple(filter(None, call.outputs))
         self.functions.append(Function(name, LOCAL_DOMAIN, inputs, outputs, (call,), self._opsets(call.domain)))
@@ -177,7 +177,7 @@ class _File:
             )
             values = tuple(Value(names[each.name], each.element, each.shape) for each in results)
             branches.append(Attribute(name, body=Body((inner,), values)))
-        outputs = tuple(filter(None, call.outputs))
+        outputs = tuple(each.name for each in results)
         self.nodes.append(model.Node("If", (condition,), outputs, tuple(branches)))
 
     def _opsets(self, *domains: str) -> dict[str, int]:
@@ -233,11 +233,15 @@ def _one_number(value: object) -> Tensor:
 
 
 def _outputs(node: Node, form: NodeForm) -> tuple[str, ...]:
-    """The names of the node's outputs; empty for one that is not wanted, where a wanted one follows."""
+    """The names of the node's outputs; empty for one that is not wanted, where a wanted one follows. An output that no
+    file may leave out has a name that nothing reads."""
     wanted, names = node.attrs.get(OUTPUTS), iter(value.name for value in node.results)
     if not isinstance(wanted, tuple):
         return tuple(names)
-    outputs = [next(names) if is_wanted else "" for is_wanted in wanted]
+    outputs = [
+        next(names) if is_wanted else "" if each.optional else f"{_stem(node)}_{each.name}"
+        for is_wanted, each in zip(wanted, form.schema.outputs, strict=True)
+    ]
     while not outputs[-1]:
         outputs.pop()
     return tuple(outputs)

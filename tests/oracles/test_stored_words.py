@@ -54,6 +54,7 @@ DEFAULTS: dict[object, dict[str, object]] = {
         "checked": False,
         "as_library": False,
         "symbolic": False,
+        "given_sizes": False,
         "fresh": False,
         "tracing": None,
         "until": None,

@@ -167,15 +167,14 @@ class PreparedCase:
             return decomposed
 
     def _model(self, importer: Importer, opset: int | None) -> bytes:
-        import onnx
-
+        from fuzzer.lanes.onnx.converted import converted
         from fuzzer.lanes.onnx.proto import to_proto
 
         self.step(Stage.RENDER)
         model = to_proto(self.file.model)
         if opset is not None and opset != self.case.graph.opset:
             self.step(Stage.VERIFY)
-            model = onnx.version_converter.convert_version(model, opset)
+            model = converted(model, opset, self.inputs)
         written: bytes = model.SerializeToString()
         return written
 

@@ -13,11 +13,14 @@ import torch
 
 from fuzzer.lanes.envelope.program import Dialect, Tensors
 from fuzzer.lanes.onnx.interpreter import Interpreter
+from fuzzer.lanes.onnx.otherwise import ONE_PASS, WITHOUT_ZEROS, computes_variance, named
 from fuzzer.lanes.onnx.proto import to_proto
 from fuzzer.lanes.onnx.widened import FLOATS_TO_DOUBLE, widen
 from generators.graph import Array, Form, Graph, Input, Node, Value
+from generators.onnx.operator import OUTPUTS, NodeForm
 from generators.onnx.source import render
 from generators.op import Types
+from generators.table import TABLE
 
 _NOTHING = np.zeros(0)
 
@@ -39,7 +42,10 @@ class OnnxKernel:
         widen(model, FLOATS_TO_DOUBLE)
         self._interpreter = Interpreter(model)
         self._names = node.args
-        self.has_variance = False
+        form = TABLE[node.op].source
+        assert isinstance(form, NodeForm)
+        self._call, self._wanted = form.call(types, node.attrs), node.attrs.get(OUTPUTS)
+        self.has_variance = computes_variance(self._call)
 
     def __call__(self, args: Sequence[torch.Tensor]) -> Tensors:
         feeds = {name: arg.numpy() for name, arg in zip(self._names, args, strict=True)}
@@ -47,10 +53,13 @@ class OnnxKernel:
         return tuple([_tensor(made, value) for made, value in zip(outputs, self._results, strict=True)])
 
     def in_one_pass(self, args: Sequence[torch.Tensor], direction: int) -> Tensors:
-        raise NotImplementedError
+        outputs = ONE_PASS[self._call.schema.name](self._call, named(self._call, args), direction)
+        wanted = self._wanted if isinstance(self._wanted, tuple) else (True,) * len(self._results)
+        return tuple([output for output, is_wanted in zip(outputs, wanted, strict=False) if is_wanted])
 
     def without_zeros(self, args: Sequence[torch.Tensor]) -> Tensors:
-        raise NotImplementedError
+        (result,) = self._results
+        return (WITHOUT_ZEROS[self._call.schema.name](self._call, named(self._call, args), result.type),)
 
 
 def _tensor(made: Array, value: Value) -> torch.Tensor:

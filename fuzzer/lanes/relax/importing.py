@@ -82,6 +82,19 @@ def _from_onnx_file(
     model = prepared.onnx_file_with_open_sizes() if spec.symbolic else prepared.onnx_file(spec.importer, spec.opset)
     weights = {item.name for item in model.graph.initializer}
     names = [item.name for item in model.graph.input if item.name not in weights]
+    sizes = open_sizes_of(model, names) if spec.given_sizes else None
     step(Stage.IMPORT)
     with constants.guarded():
-        return from_onnx(model, keep_params_in_input=keep), names
+        return from_onnx(model, shape_dict=sizes, keep_params_in_input=keep), names
+
+
+def open_sizes_of(model: Any, names: Sequence[str]) -> dict[str, list[int]]:
+    """Replace each size of the model's inputs by a name of its own; return the sizes of each input, by its name."""
+    sizes = {}
+    for item in model.graph.input:
+        if item.name in names:
+            dims = item.type.tensor_type.shape.dim
+            sizes[item.name] = [dim.dim_value for dim in dims]
+            for axis, dim in enumerate(dims):
+                dim.dim_param = f"{item.name}_{axis}"
+    return sizes

@@ -44,7 +44,9 @@ def _only_addition(lane: LaneSpec, operator: str) -> Blame | None:
     if len(added) != 1:
         return None
     place, culprit = Place.PASS, added[0]
-    if lane.params is not Params.BOUND:
+    if lane.given_sizes:
+        place, culprit = Place.FRONTEND, "from_onnx(shape_dict=...)"
+    elif lane.params is not Params.BOUND:
         culprit = "keep_params_in_input" if _keeps_in_onnx(lane) else _PARAMS[lane.params]
     elif lane.target != family_of(lane.target):
         place, culprit = Place.CODEGEN, lane.target

@@ -40,6 +40,7 @@ def _smaller(lane: LaneSpec) -> Iterator[LaneSpec]:
         "executor": default_executor(lane),
         "target": family_of(lane.target),
         "as_library": False,
+        "given_sizes": False,
         "fresh": False,
         "asserts": True,  # the default of TVM
     }

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from generators.builder import Builder
 from generators.choice import ChoiceSource
-from generators.graph import Attrs, TensorType, Value
+from generators.graph import Attrs, Form, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import Constant, Operator
 from generators.onnx.ops.axes import agreed, axis_in, some_axis, with_size, written
@@ -80,15 +80,16 @@ def _split(call: Call) -> tuple[TensorType, ...]:
     return tuple(with_size(x, axis, part) for part in sizes)
 
 
-def _split_attributes(source: ChoiceSource, call: Call) -> Attrs:
+def _split_attributes(source: ChoiceSource, call: Call) -> Attrs | None:
     axis = some_axis(source, call)
     size = call.first.sizes[axis]
     drawn: dict[str, int | tuple[int, ...] | None] = {"axis": axis, "split": None, "num_outputs": None}
     counted = call.has("num_outputs")
     if isinstance(size, Size) or source.chance(40):
-        parts = source.choice(
-            [each for each in (1, 2, 3, 4, 5) if size % each == 0 or (counted and _last(size, each) > 0)]
-        )
+        fitting = [each for each in (1, 2, 3, 4, 5) if size % each == 0 or (counted and _last(size, each) > 0)]
+        parts = source.choice(fitting)
+        if counted and parts > size:  # onnxruntime makes at most as many parts as there are elements
+            return None
         return {**drawn, "outputs": parts, "num_outputs": parts}
     parts = source.choice((1, 2, 2, 3, 3, 4))
     cuts = sorted(source.integer(0 if source.rarely(8) else min(size, 1), max(size - 1, 0)) for _ in range(parts - 1))
@@ -112,6 +113,6 @@ OPERATORS: tuple[Operator, ...] = (
         {"split": Constant(SIZES)},
         {"num_outputs": _COUNT},
         moves=True,
-        empty=False,  # onnxruntime takes an empty name for sizes, beside num_outputs
+        unwritten=(Form.EMPTY,),  # onnxruntime takes an empty name for sizes, beside num_outputs
     ),
 )

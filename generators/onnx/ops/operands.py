@@ -10,7 +10,7 @@ from generators.builder import Builder
 from generators.domain import ANY, Domain, within
 from generators.graph import Attrs, DType, Role, TensorType, Value
 from generators.onnx.call import Call
-from generators.onnx.schema import Schema
+from generators.onnx.schema import Schema, helpers_dtypes
 from generators.op import AttrKind, require
 from generators.torch.ops.rules import broadcast
 
@@ -21,12 +21,19 @@ FLAG = AttrKind("0 or 1", lambda v: isinstance(v, int) and not isinstance(v, boo
 
 def dtype_for(b: Builder, schema: Schema, name: str) -> DType:
     """Draw a dtype that an input may have: float32 mostly, as in models."""
-    return b.dtype(schema.dtypes(name))
+    return b.dtype(_dtypes(b, schema, name))
 
 
 def tensor(b: Builder, schema: Schema, name: str, ranks: tuple[int, int] = (0, 5)) -> Value:
     """Pick a value that an input may have, with a rank in the range (both ends included)."""
-    return b.tensor(schema.dtypes(name), ranks)
+    return b.tensor(_dtypes(b, schema, name), ranks)
+
+
+def _dtypes(b: Builder, schema: Schema, name: str) -> tuple[DType, ...]:
+    """The dtypes that an input may have. Operators of another domain than onnx's take bfloat16 at each opset, but files
+    need an Identity for outputs, which older opsets have not for bfloat16."""
+    dtypes = schema.dtypes(name)
+    return tuple(dtype for dtype in dtypes if dtype in helpers_dtypes("Identity", b.opset)) if schema.domain else dtypes
 
 
 def one(ranks: tuple[int, int] = (0, 5)) -> Operands:

@@ -77,11 +77,17 @@ def _readable(source: ChoiceSource, call: Call) -> Attrs | None:
 
 
 def _some_elements(source: ChoiceSource, call: Call) -> Attrs | None:
-    """The mean of no elements is 0 in onnxruntime."""
+    """Reductions of at least one element. The mean of none is 0 in onnxruntime."""
     drawn = _readable(source, call)
     if drawn is None:
         return None
     return drawn if _count(Call(call.schema, call.names, call.types, {**call.attrs, **drawn})) else None
+
+
+def _extreme_attributes(source: ChoiceSource, call: Call) -> Attrs | None:
+    """onnxruntime has no extreme of no booleans. Of no integers it is the end of their range, and the interpreter of
+    onnx rounds the mean of such numbers to float64."""
+    return _readable(source, call) if call.first.dtype.is_float else _some_elements(source, call)
 
 
 def _factors(b: Builder, schema: Schema) -> tuple[Value, ...]:
@@ -102,9 +108,8 @@ def _squared(b: Builder, schema: Schema) -> tuple[Value, ...]:
 
 
 def _exponents(b: Builder, schema: Schema) -> tuple[Value, ...]:
-    """Floats, as opset 28 says: the interpreter of onnx refuses integers, and 0-d tensors. onnxruntime sums powers in
-    float16."""
-    x = b.tensor([dtype for dtype in schema.dtypes("data") if dtype.is_float], (1, 5))
+    """Floats, as opset 28 says: the interpreter of onnx refuses integers. onnxruntime sums powers in float16."""
+    x = b.tensor([dtype for dtype in schema.dtypes("data") if dtype.is_float])
     return (b.fresh_input(x.type, domain=within(-4, 4)) if x.type.dtype is DType.FLOAT16 else x,)
 
 
@@ -134,7 +139,7 @@ def _row(
 
 
 def _extreme(name: str, plainer: str) -> Operator:
-    return Operator(name, one(), _result, _readable, {"axes": Constant()}, plainer=plainer)
+    return Operator(name, one(), _result, _extreme_attributes, {"axes": Constant()}, plainer=plainer)
 
 
 OPERATORS: tuple[Operator, ...] = (

@@ -5,11 +5,11 @@ from __future__ import annotations
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.domain import Domain, distinct, within
-from generators.graph import Attrs, DType, Role, TensorType, Value
+from generators.graph import Attrs, DType, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import Operator
 from generators.onnx.ops.axes import agreed, agreed_axis, axis_in, least, product
-from generators.onnx.ops.index import agreed_attributes, index_dtype, indices_into
+from generators.onnx.ops.index import agreed_attributes, index_dtype, indices_into, some_of
 from generators.onnx.ops.operands import tensor
 from generators.onnx.schema import Schema
 from generators.op import one_of, require
@@ -51,8 +51,7 @@ def _distinct(b: Builder, schema: Schema, shape: tuple[int, ...], size: int, axi
     """Indices that differ along an axis. All count from the start, or all from the end: -1 is the last position."""
     low = -size if schema.since >= 11 and b.source.chance(40) else 0
     domain: Domain = distinct(low, max(low + size - 1, low), axis)
-    role = b.source.choice((Role.PARAM, Role.PARAM, Role.BUFFER if b.opset >= 13 else Role.PARAM, Role.INPUT))
-    return b.fresh_input(TensorType(index_dtype(b, schema), shape), role, domain)
+    return b.tensor_of_model(index_dtype(b, schema), *shape, domain=domain)
 
 
 def _most(b: Builder, size: int) -> int:
@@ -81,14 +80,7 @@ def _elements_operands(b: Builder, schema: Schema) -> tuple[Value, ...]:
     size = x.type.sizes[axis]
     once = reduction == "none"
     along = _most(b, size) if once else b.source.integer(1, 6)
-    sizes = [
-        along
-        if place == axis
-        else each
-        if b.source.chance(50)
-        else b.source.integer(min(1, each), max(least(b, each), min(1, each)))
-        for place, each in enumerate(x.type.sizes)
-    ]
+    sizes = [along if place == axis else some_of(b, each) for place, each in enumerate(x.type.sizes)]
     if once and b.source.chance(25) and least(b, size) == size:
         sizes[axis] = size
     shape = tuple(sizes)

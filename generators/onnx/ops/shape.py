@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from generators.builder import Builder
 from generators.choice import ChoiceSource
-from generators.graph import Attrs, DType, TensorType, Value
+from generators.graph import Attrs, DType, Form, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import Constant, Operator
 from generators.onnx.ops import blocks
@@ -178,6 +178,7 @@ def _some_ones(b: Builder, schema: Schema) -> tuple[Value, ...]:
 def _expand(call: Call) -> TensorType:
     """The operand broadcasts with a tensor of the given shape: sizes may be 1 in either."""
     x, shape = call.first, call.integers("shape") or ()
+    require(min(shape, default=0) >= 0, f"{list(shape)} is no shape")
     rank = max(x.rank, len(shape))
     ours, theirs = ((1,) * (rank - len(sizes)) + tuple(sizes) for sizes in (x.sizes, shape))
     for mine, other in zip(ours, theirs, strict=True):
@@ -242,7 +243,9 @@ OPERATORS: tuple[Operator, ...] = (
     Operator("Reshape", one(), _reshape, _reshape_attributes, {"shape": Constant(SIZES)}, moves=True),
     Operator("Transpose", one(), _transpose, _transpose_attributes, moves=True),
     Operator("Unsqueeze", one(), _unsqueeze, _unsqueeze_attributes, {"axes": Constant()}, moves=True),
-    Operator("Squeeze", _some_ones, _squeeze, _squeeze_attributes, {"axes": Constant()}, moves=True, empty=False),
+    Operator(
+        "Squeeze", _some_ones, _squeeze, _squeeze_attributes, {"axes": Constant()}, moves=True, unwritten=(Form.EMPTY,)
+    ),
     Operator("Flatten", one(), _flatten, _flatten_attributes, moves=True),
     Operator("Expand", one(), _expand, _expand_attributes, {"shape": Constant(SIZES)}, moves=True),
     Operator("Tile", one(), _tile, _tile_attributes, {"repeats": Constant(SIZES)}, moves=True, plainer="Expand"),

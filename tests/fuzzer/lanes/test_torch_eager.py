@@ -20,7 +20,7 @@ from fuzzer.lanes.envelope.sample import PLAIN
 from fuzzer.lanes.envelope.sizes import sizes_of
 from fuzzer.lanes.torch import eager as references
 from fuzzer.lanes.torch import envelope as measuring
-from fuzzer.lanes.torch.skipped_padding import without_padding
+from fuzzer.lanes.torch.skipped_padding import WITHOUT_ZEROS
 from generators.choice import NumpySource
 from generators.graph import Array, Case, DType, Form, Input, Layout, Profile, TensorType
 from generators.random_graph import generate
@@ -471,8 +471,9 @@ def test_a_convolution_that_skips_the_padding_is_one(rank: int, attrs: dict[str,
     draw = lambda *shape: torch.randn(shape, generator=noise, dtype=torch.float64)
     x, weight, bias = draw(2, 4, *(7, 6, 5)[:rank]), draw(6, 4 // attrs["groups"], *(2, 3, 1)[:rank]), draw(6)
     right = getattr(torch, f"conv{rank}d")(x, weight, bias, **attrs)
-    torch.testing.assert_close(without_padding(x, weight, [bias], attrs), right)
-    torch.testing.assert_close(without_padding(x[0], weight, [bias], attrs), right[0])
+    convolve = WITHOUT_ZEROS[f"conv{rank}d"]
+    torch.testing.assert_close(convolve((x, weight, bias), attrs), right)
+    torch.testing.assert_close(convolve((x[0], weight, bias), attrs), right[0])
 
 
 def test_denormal_numbers_of_float16_stay() -> None:

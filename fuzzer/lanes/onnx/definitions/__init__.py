@@ -6,11 +6,30 @@ Each follows the documentation of onnx (Operators.md, Changelog.md), those of co
 
 from typing import Any
 
-from fuzzer.lanes.onnx.definitions import float64, functions, products, shapes
+from fuzzer.lanes.onnx.definitions import (
+    contributed,
+    conv,
+    float64,
+    functions,
+    norm,
+    pool,
+    quantize,
+    resize,
+    shapes,
+    sums,
+    vision,
+)
 
 DEFINITIONS: tuple[Any, ...] = (
     *float64.DEFINITIONS,
+    *contributed.DEFINITIONS,
+    *conv.DEFINITIONS,
     *functions.DEFINITIONS,
+    *norm.DEFINITIONS,
+    *pool.DEFINITIONS,
+    *quantize.DEFINITIONS,
+    *resize.DEFINITIONS,
     *shapes.DEFINITIONS,
-    *products.DEFINITIONS,
+    *sums.DEFINITIONS,
+    *vision.DEFINITIONS,
 )

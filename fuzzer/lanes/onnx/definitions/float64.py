@@ -1,12 +1,14 @@
-"""Functions that the interpreter of the onnx package computes in float32, whatever the dtype of the operand."""
+"""Functions that the interpreter of the onnx package computes in float32, or refuses, where the operand is float64."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from onnx.reference.op_run import OpRun
 
+from fuzzer.lanes.onnx.definitions.wide import wide
 from generators.graph import Array
 
 
@@ -35,4 +37,15 @@ class Gelu(OpRun):  # type: ignore[misc]
         return ((0.5 * wide * (1 + inner)).astype(x.dtype),)
 
 
-DEFINITIONS: tuple[type[OpRun], ...] = (Erf, Gelu)
+class MeanVarianceNormalization(OpRun):  # type: ignore[misc]
+    """The function of onnx's Operators.md, whose constants are float32."""
+
+    op_domain = ""
+
+    def _run(self, x: Array, axes: Sequence[int] = (0, 2, 3)) -> tuple[Array]:
+        data, over = wide(x), tuple(axes)
+        centred = data - data.mean(over, keepdims=True)
+        return ((centred / (np.sqrt((centred**2).mean(over, keepdims=True)) + 1e-9)).astype(x.dtype),)
+
+
+DEFINITIONS: tuple[type[OpRun], ...] = (Erf, Gelu, MeanVarianceNormalization)

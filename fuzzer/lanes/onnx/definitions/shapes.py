@@ -99,9 +99,44 @@ class ReduceSumSquare(OpRun):  # type: ignore[misc]
     def _run(
         self, data: Array, axes: Sequence[int] | None = None, keepdims: int = 1, noop_with_empty_axes: int = 0
     ) -> tuple[Array, ...]:
-        named = () if axes is None else tuple(int(axis) for axis in axes)
-        over = named if named or noop_with_empty_axes else None
+        over = _reduced(axes, noop_with_empty_axes)
         return (np.asarray(np.sum(np.square(data), over, data.dtype, keepdims=bool(keepdims))),)
 
 
-DEFINITIONS: tuple[type[OpRun], ...] = (Scatter, GatherElements, Slice, Pad, ReduceSumSquare)
+class ReduceLogSumExp(OpRun):  # type: ignore[misc]
+    """The interpreter refuses 0-d tensors, and gives NaN for an infinity alone."""
+
+    op_domain = ""
+
+    def _run(
+        self, data: Array, axes: Sequence[int] | None = None, keepdims: int = 1, noop_with_empty_axes: int = 0
+    ) -> tuple[Array, ...]:
+        over = _reduced(axes, noop_with_empty_axes)
+        largest = np.max(data, over, keepdims=True, initial=-np.inf).astype(data.dtype)
+        shift = np.where(np.isfinite(largest), largest, np.zeros_like(largest))
+        sums = np.log(np.sum(np.exp(data - shift), over, data.dtype, keepdims=True)) + shift
+        return (np.asarray(sums if keepdims or over == () else np.squeeze(sums, over)),)
+
+
+def _reduced(axes: Sequence[int] | None, noop: int) -> tuple[int, ...] | None:
+    """The axes that a reduction names; None for all. An empty list is none for noop_with_empty_axes, and all else."""
+    named = () if axes is None else tuple(int(axis) for axis in axes)
+    return named if named or noop else None
+
+
+class Unique(OpRun):  # type: ignore[misc]
+    """Where the values are not sorted, the interpreter takes those of a flat tensor along the first axis."""
+
+    op_domain = ""
+
+    def _run(self, data: Array, axis: int | None = None, sorted: int = 1) -> tuple[Array, ...]:
+        values, first, inverse, counts = np.unique(data, True, True, True, axis)
+        inverse = inverse.reshape(-1)
+        if not sorted:
+            order = np.argsort(first)
+            values, first, counts = np.take(values, order, axis or 0), first[order], counts[order]
+            inverse = np.argsort(order)[inverse]
+        return (values, first, inverse, counts)[: len(self.onnx_node.output)]
+
+
+DEFINITIONS: tuple[type[OpRun], ...] = (Scatter, GatherElements, Slice, Pad, ReduceSumSquare, ReduceLogSumExp, Unique)

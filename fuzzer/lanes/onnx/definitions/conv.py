@@ -1,5 +1,4 @@
-"""Operators for the interpreter of onnx: those of com.microsoft, which it lacks, written from onnxruntime's
-docs/ContribOperators.md, and those of ONNX that it computes wrongly, written from onnx's docs/Operators.md."""
+"""Transposed convolutions."""
 
 from __future__ import annotations
 
@@ -10,21 +9,8 @@ from typing import Any
 import numpy as np
 from onnx.reference.op_run import OpRun
 
+from fuzzer.lanes.onnx.definitions.wide import wide
 from generators.graph import Array
-
-
-class MatMulInteger16(OpRun):  # type: ignore[misc]
-    """The product of two matrices of int16, as numpy.matmul. The sums have 32 bits."""
-
-    op_domain = "com.microsoft"
-
-    def _run(self, a: Array, b: Array) -> tuple[Any, ...]:
-        return (np.matmul(a.astype(np.int32), b.astype(np.int32)),)
-
-
-def wide(array: Array) -> Array:
-    """Half precision as float32, in which sums are computed."""
-    return array.astype(np.float32) if array.dtype.itemsize == 2 and array.dtype.kind in "fV" else array
 
 
 class ConvTranspose(OpRun):  # type: ignore[misc]
@@ -72,4 +58,4 @@ class ConvTranspose(OpRun):  # type: ignore[misc]
         return ((kept if b is None else kept + wide(b).reshape(-1, *(1,) * nd)).astype(x.dtype),)
 
 
-DEFINITIONS: tuple[type[OpRun], ...] = (MatMulInteger16, ConvTranspose)
+DEFINITIONS: tuple[type[OpRun], ...] = (ConvTranspose,)
