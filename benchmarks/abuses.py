@@ -61,7 +61,7 @@ def _is_survived(executor: Executor, name: str, bounds: Bounds) -> bool:
     rights = [isinstance(each, Ran) for each in (outcomes[before], outcomes[after], again[before])]
     good = all(rights) and memory <= MOST_BYTES and not left
     print(
-        f"{'ok ' if good else 'BAD'} {name:10} {_words(outcomes[abuse]):60} {seconds:5.1f} s"
+        f"{'ok ' if good else 'BAD'} {name:12} {_words(outcomes[abuse]):60} {seconds:5.1f} s"
         f"  supervisor {memory / 1e6:5.1f} MB  {len(left)} processes left  {sum(rights)} of 3 honest results",
         flush=True,
     )

@@ -33,7 +33,7 @@ from fuzzer.isolate.child_process import (
 )
 from fuzzer.isolate.reports import SanitizerReport, ScriptRun
 from fuzzer.isolate.zygote_requests import FORK, OWN_FAILURE, SCRIPT
-from fuzzer.system import files, process_tree, processes, strays
+from fuzzer.system import cgroup, files, process_tree, processes, strays
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.toolchains.toolchain import HOST, Toolchain, toolchain_environment
 from generators.graph import Case
@@ -71,6 +71,7 @@ class Executor:
         self._toolchain = toolchain
         self._cpu_of_children = 0.0
         self._idle: list[ChildProcess] = []
+        self._groups = cgroup.delegated()
         self._closed = False
         files.make_own_folder(scratch)
         # the kernel kills a zygote when the thread that started it ends; this thread lives as long as the executor
@@ -278,7 +279,9 @@ class Executor:
             opened.pop_all()  # these ends and the log stay open: the `ChildProcess` owns them
             # a child that stops in the middle of a message must not block the supervisor
             connection = with_deadline(data, self.bounds.wall_seconds)
-            return ChildProcess(pid, connection, ZygoteReaper(status), log, scratch)
+            child = ChildProcess(pid, connection, ZygoteReaper(status), log, scratch, kernel_bounds=True)
+            child.group = self._groups.new_for(pid) if self._groups else None
+            return child
 
     def _scratch_and_log(self) -> tuple[str, IO[bytes]]:
         """A new folder and log for a child. Lanes that run meanwhile may delete or replace the folder that has them."""

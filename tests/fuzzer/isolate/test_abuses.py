@@ -96,12 +96,23 @@ def test_an_abuse_costs_no_other_lane_its_result(executor: Executor, sin: str, o
     assert [type(outcomes[lane]) for lane in lanes] == [Ran, outcome, Ran]
 
 
+def test_a_lane_that_begins_again_and_again_has_one_clock(executor: Executor) -> None:
+    """It names itself, as the second lane of a fresh process; or another lane, where it is the only one."""
+    lanes = (faulty("honest", "before"), faulty("starts"), faulty("honest", "after"))
+    bounds = Bounds(wall_seconds=1.5, cpu_seconds=1.5)
+    outcomes = executor.run_fresh(sine(), lanes, bounds).outcomes
+    assert [type(outcomes[lane]) for lane in lanes] == [Ran, TimedOut, Ran]
+    first = executor.run_fresh(sine(), lanes[1:], bounds).outcomes
+    assert [type(first[lane]) for lane in lanes[1:]] == [Died, Ran], "it has no right to end the lane after it"
+
+
 @pytest.mark.parametrize(
     ("sin", "bounds", "why"),
     [
         ("forks", Bounds(threads=20), "more than 20 processes and threads"),
         ("threads", Bounds(threads=40), "more than 40 processes and threads"),
         ("hog", Bounds(memory_bytes=1 << 30), "more than 1024 MiB"),
+        ("gulp", Bounds(memory_bytes=1 << 30), "more than 1024 MiB"),
     ],
 )
 def test_processes_below_a_lane_count_as_the_lane(executor: Executor, sin: str, bounds: Bounds, why: str) -> None:
