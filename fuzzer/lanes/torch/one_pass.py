@@ -113,7 +113,7 @@ def _with_statistics(function: Single, dims: Callable[[Tensor, Attrs], Sequence[
     """Add mean and 1 / sqrt(variance + eps), in the shape of the moments over `dims`."""
 
     def both(args: Sequence[Tensor], attrs: Attrs, direction: int) -> tuple[Tensor, ...]:
-        mean, variance, _ = _moments(args[0], dims(args[0], attrs), direction)
+        mean, variance, _ = moments(args[0], dims(args[0], attrs), direction)
         return function(args, attrs, direction), mean, torch.rsqrt(variance + float(str(attrs["eps"])))
 
     return both
@@ -132,7 +132,7 @@ def _native_batch_norm_training(args: Sequence[Tensor], attrs: Attrs, direction:
 def _native_group_norm(args: Sequence[Tensor], attrs: Attrs, direction: int) -> tuple[Tensor, ...]:
     x, group = args[0], attrs["group"]
     assert isinstance(group, int)
-    mean, variance, _ = _moments(x.reshape(x.shape[0], group, -1), (-1,), direction)
+    mean, variance, _ = moments(x.reshape(x.shape[0], group, -1), (-1,), direction)
     scale = torch.rsqrt(variance + float(str(attrs["eps"])))
     return _group_norm(args, {**attrs, "num_groups": group}, direction), mean.squeeze(-1), scale.squeeze(-1)
 
