@@ -141,6 +141,8 @@ def _environment(record: FindingRecord) -> str:
     # `tvm@0.26.0` is the version in another toolchain. It matters only if the lane ran in that toolchain
     there = {name.partition("@")[0]: v for name, v in record.doc.versions.items() if name.endswith(_at(record))}
     here = {name: version for name, version in record.doc.versions.items() if "@" not in name}
+    if record.doc.lane.dialect == "onnx":
+        here.pop("torch", None)  # it has no part in the model
     versions = [f"- {NAMES.get(name, name)} {version}" for name, version in {**here, **there}.items()]
     version_lines = "\n".join(_item(line) for line in versions)
     verdicts = record.doc.releases.verdicts

@@ -9,7 +9,7 @@ import signal
 from typing import assert_never
 
 from fuzzer.cases.dialect_words import words_of
-from fuzzer.findings.record import FindingRecord
+from fuzzer.findings.record import FindingRecord, built_file
 from fuzzer.findings.severity import limits
 from fuzzer.report import onnx_unused
 from fuzzer.signature import readable
@@ -17,6 +17,8 @@ from fuzzer.signature.blame import Place, ReleaseVerdict
 from fuzzer.triage.scope.statement import Statement
 from fuzzer.triage.scope.words import phrase
 from generators.graph import Form, Graph, Node
+from generators.onnx.operator import NodeForm
+from generators.table import TABLE
 from generators.torch.source import constructor, statements
 from oracles.finding import PYTORCH, Component, Excess, Kind, Mismatch, Quantity, SideEffect
 from oracles.lane import Engine, Importer, LaneSpec, Pipeline, is_relay, returns_gradients
@@ -124,17 +126,26 @@ def cut(text: str, limit: int) -> str:
 def operators(record: FindingRecord) -> str:
     """The operators of the model, as its source names them: `conv2d` + `relu`. At a failed import of an ONNX file, the
     operator whose converter failed."""
-    graph, stops_at = record.case.graph, onnx_unused.operator_at_fault(record.onnx, record.doc.blame.culprit)
+    graph, file = record.case.graph, built_file(record, record.case)
+    stops_at = onnx_unused.operator_at_fault(file.model if file else None, record.doc.blame.culprit)
     if stops_at and record.doc.identity.stage is Stage.IMPORT:
         return f"`{stops_at}`"
     if graph.dialect == "onnx":
-        used = graph.ops
+        used = ("Identity",) if _returns_its_input(record) else graph.ops
     else:
         used = record.onnx.ops if record.onnx else tuple(called(graph, node) for node in graph.nodes)
     names = list(dict.fromkeys(name for name in used if name != "Constant")) or ["Constant"]
     shown = " + ".join(f"`{name}`" for name in names[:3])
     more = len(names) - 3
     return shown + (f" and {more} more operator{'s' * (more > 1)}" if more > 0 else "")
+
+
+def _returns_its_input(record: FindingRecord) -> bool:
+    """Whether the evidence is about an output of the graph that is an input, which an Identity writes in a file."""
+    evidence, graph = record.doc.evidence.evidence, record.case.graph
+    inputs = {item.value.name for item in graph.inputs}
+    aliases = evidence.aliases if isinstance(evidence, SideEffect) else ()
+    return bool(aliases) and all(graph.outputs[output] in inputs for output, _ in aliases)
 
 
 def called(graph: Graph, node: Node) -> str:
@@ -267,20 +278,27 @@ def _circumstance(record: FindingRecord) -> str:
 
 
 FORMS = {
-    Form.CONSTANT: "with constants from Constant nodes",
-    Form.LIST: "with constants from Constant nodes",
-    Form.AS_INPUT: "with constants as inputs of the model",
-    Form.COMPUTED: "with constants computed from Shape",
-    Form.IDENTITY: "after an Identity",
-    Form.EMPTY: "with empty names of inputs",
-    Form.LOCAL: "in a function of the model",
-    Form.BRANCH: "in both branches of an If",
+    Form.CONSTANT: "{} from Constant",
+    Form.LIST: "{} from Constant",
+    Form.AS_INPUT: "{} is an input",
+    Form.COMPUTED: "{} computed from Shape",
+    Form.IDENTITY: "after Identity",
+    Form.EMPTY: "empty names of inputs",
+    Form.LOCAL: "in a local function",
+    Form.BRANCH: "in If",
 }
-"""How a call of ONNX is written, where that matters. Reduction makes all other calls plain."""
+"""How a call of ONNX is written, where that matters: reduction makes all other calls plain. {} are constant inputs."""
 
 
 def forms(graph: Graph) -> list[str]:
-    return list(dict.fromkeys(FORMS[node.form] for node in graph.nodes if node.form in FORMS))
+    """For example ["`shape` is an input"]."""
+    return list(dict.fromkeys(FORMS[node.form].format(_constants(node)) for node in graph.nodes if node.form in FORMS))
+
+
+def _constants(node: Node) -> str:
+    form = TABLE[node.op].source
+    names = form.constants if isinstance(form, NodeForm) else ()
+    return " and ".join(f"`{name}`" for name in names if node.attrs[name] is not None)
 
 
 LONGEST_NEED = 60

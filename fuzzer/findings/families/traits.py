@@ -80,7 +80,7 @@ def traits_of(doc: FindingDoc, types: Sequence[str]) -> Traits:
 
 _HELPERS = re.compile(
     r"create_input_vars|_convert_data_type|_check_unsupported|retrieve_args|_flatten_output|from_fx|<module>|shape_of"
-    r"|__init__|_fetch_attr"
+    r"|__init__|_fetch_attr|_get_convert_map|get_converter|onnx_input"
 )
 """Functions that run for nearly every model."""
 

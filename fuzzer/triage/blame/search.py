@@ -29,7 +29,7 @@ from generators.graph import Case, Graph
 from generators.symbolic import Expr
 from oracles.finding import Component, Finding, Kind
 from oracles.lane import Engine, LaneSpec, is_relay
-from oracles.outcome import IllFormed, Stage
+from oracles.outcome import IllFormed, Raised, Stage
 from oracles.trace import Trace
 
 _NOT_SEARCHED = frozenset({Kind.CHECKER_GAP, Kind.SLOW})
@@ -86,7 +86,7 @@ def _place(context: BlameContext, operator: str) -> Blame:
     if isinstance(evidence := context.finding.evidence, IllFormed):
         return _by_the_checker(context, trace, evidence)
     if context.finding.stage is Stage.IMPORT:
-        return _by_the_importer(trace, operator)
+        return _before_a_converter(context, operator) or _by_the_importer(trace, operator)
     if found := _by_the_types(context, whole, operator):
         return found
     if deciding := deciding_pass(context, trace):
@@ -129,6 +129,17 @@ def symbol_only_in_formulas(graph: Graph) -> str:
     sizes = [size for item in graph.inputs for size in item.value.type.shape if isinstance(size, Expr)]
     hidden = {name for size in sizes for name in size.symbols} - {str(size) for size in sizes}
     return min(hidden, default="")
+
+
+def _before_a_converter(context: BlameContext, operator: str) -> Blame | None:
+    """Blame the importer of ONNX itself where it stops at an operator before it calls its converter."""
+    raised = context.finding.evidence
+    if not (context.lane.importer.reads_onnx and isinstance(raised, Raised) and operator):
+        return None
+    if any(frame.in_frontend and frame.function.startswith("_impl") for frame in raised.frames):
+        return None
+    evidence = f"The importer stops before it calls a converter for `{operator}`"
+    return Blame(Place.FRONTEND, operator, "", evidence)
 
 
 def _by_the_importer(trace: Trace, operator: str) -> Blame:

@@ -109,11 +109,15 @@ def _drawn(source: ChoiceSource, case: Case) -> Iterator[Case]:
             drawn = one_call(source, node.op, case.graph.opset)
         except Invalid:
             continue
-        same = [(each.op, len(each.args)) for each in drawn.graph.nodes] == [(node.op, len(node.args))]
-        if same and len(drawn.graph.inputs) == len(case.graph.inputs):
+        if _calls(drawn.graph) == _calls(case.graph) and len(drawn.graph.inputs) == len(case.graph.inputs):
             graph = replace(drawn.graph, outputs=_outputs_like(case.graph, drawn.graph))
             if is_valid(alike := replace(drawn, graph=graph, origin=case.origin)):
                 yield alike
+
+
+def _calls(graph: Graph) -> list[tuple[str, int, int]]:
+    """The operators of a graph, with how many operands and results each call has."""
+    return [(node.op, len(node.args), len(node.results)) for node in graph.nodes]
 
 
 def _outputs_like(graph: Graph, drawn: Graph) -> tuple[str, ...]:
