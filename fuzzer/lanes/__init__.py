@@ -135,7 +135,7 @@ MODEL_SAMPLED_LANES = (
     # the same model, converted to another opset
     *(_relax(f"llvm-opset{opset}", Importer.ONNX_MODEL, opset=opset, checked=True) for opset in (13, 18, 21)),
 )
-"""Of a case of ONNX: each does one thing more than relax-onnx-model-llvm."""
+"""Each does one thing more than relax-onnx-model-llvm, with the model of a case of ONNX."""
 
 EVALUATED_LANES = tuple(
     _relax(EVALUATED, importer, variant=EVALUATED, checked=True)

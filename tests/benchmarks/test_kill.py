@@ -188,7 +188,7 @@ def test_what_the_next_start_does_not_sweep_is_noticed(tmp_path: Path) -> None:
     assert list(kill.not_swept(before, after, began_tests=False)) == [], "the kill may have come before"
 
 
-def test_a_late_first_test_is_wrong_where_that_is_asked_for() -> None:
+def test_a_late_first_test_is_wrong_where_a_bound_is_given() -> None:
     assert list(kill.late(11.0, 10.0)) == ["the run began its tests after 11.0 s"]
     assert list(kill.late(9.0, 10.0)) == list(kill.late(11.0, None)) == []
 
