@@ -9,10 +9,10 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 from rich.status import Status
-from rich.table import Table
 
 from fuzzer.commands.options import JsonFlag
 from fuzzer.commands.selection import ops_of_dialects
+from fuzzer.commands.tables import print_table
 from fuzzer.coverage import measure as coverage_of
 from fuzzer.coverage import onnx_report
 from fuzzer.coverage import report as coverage_report
@@ -57,16 +57,13 @@ def ops(
     if json:
         print_json([{"name": op.name, "arity": op.arity, "attrs": sorted(op.schema)} for op in (*torch, *onnx)])
         return
-    table = Table(box=None)
-    table.add_column("operator", no_wrap=True)
-    table.add_column("operands")
-    table.add_column("attributes", overflow="fold")
+    rows = []
     for op in (*torch, *onnx):
         low, high = op.arity
         schema = op.schema if op.attrs is not no_attrs else {}
         attrs = ", ".join(f"{key}: {kind.description}" for key, kind in schema.items())
-        table.add_row(op.name, str(low) if low == high else f"{low} to {high}", attrs)
-    Console(markup=False, emoji=False).print(table)
+        rows.append((op.name, str(low) if low == high else f"{low} to {high}", attrs))
+    print_table(("operator", "operands", "attributes"), rows)
 
 
 def _measured(options: coverage_of.CoverageOptions) -> coverage_of.Coverage:

@@ -248,14 +248,14 @@ def with_own_passes(names: Sequence[str], where: Sequence[Toolchain], preload: P
     return in_toolchains([lane for name in names for lane in own_lanes(name)], where)
 
 
-def dialects_of_run(asked: str, lanes: Sequence[LaneSpec], only_torch: bool) -> str:
+def dialects_of_run(names: str, lanes: Sequence[LaneSpec], only_torch: bool) -> str:
     """The dialects that were asked for, without those whose cases no lane runs. Raise `Invalid` where none is left.
     Models and configurations of the user have cases of PyTorch."""
     run = {"torch"} if only_torch else {lane.dialect for lane in lanes}
-    names = [name.strip() for name in asked.split(",")]
-    left = [name for name in names if name in run or name not in DIALECTS]
+    wanted = [name.strip() for name in names.split(",")]
+    left = [name for name in wanted if name in run or name not in DIALECTS]
     if not left:
-        raise Invalid(f"--dialect {asked}: no lane of this run has cases of {' or '.join(names)}")
+        raise Invalid(f"--dialect {names}: no lane of this run has cases of {' or '.join(wanted)}")
     return ",".join(left)
 
 

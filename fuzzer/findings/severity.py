@@ -202,7 +202,7 @@ def always_fails(doc: FindingDoc) -> bool:
     return doc.scope.statement is not None and doc.scope.is_certain and not limits(doc.scope.statement)
 
 
-TRAINING = frozenset({"dropout_training"})
+TRAINING = frozenset({"dropout_training", "native_dropout_training"})
 """Operators that only training has. TVM compiles models for inference."""
 
 

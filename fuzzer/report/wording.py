@@ -416,6 +416,14 @@ def introduced(record: FindingRecord) -> str:
     return f"It was introduced by {found.shown}.{before}"
 
 
+def compared(record: FindingRecord) -> str:
+    """One sentence on the builds that `fuzz diff` has compared; "" where another command found it."""
+    versions = record.doc.versions
+    if not {"base", "patched"} <= versions.keys():
+        return ""
+    return f"It is right with `{versions['base']}`, and wrong with `{versions['patched']}`."
+
+
 def expected(record: FindingRecord) -> str:
     """What should happen, in one sentence."""
     doc = record.doc
@@ -454,7 +462,8 @@ def _listed(by: str) -> str:
 
 
 def summary(record: FindingRecord) -> str:
-    """The first paragraph: what fails, by which steps, the cause, the releases, and the build that introduced it."""
+    """The first paragraph: what fails, in which of two builds, by which steps, the cause, the releases, and the build
+    that introduced it."""
     wrong = what_is_wrong(record)
     match record.doc.evidence.evidence:
         case Raised(type=name):
@@ -463,7 +472,8 @@ def summary(record: FindingRecord) -> str:
     reached = f"Steps: {way(record.doc.lane, built=record.onnx is not None)}."
     graph = record.case.graph
     reached += f" The model has opset {graph.opset}." if graph.opset and not record.doc.lane.opset else ""
-    return " ".join(filter(None, [sentence, reached, blamed(record), released(record), introduced(record)]))
+    where = [compared(record), reached, blamed(record), released(record), introduced(record)]
+    return " ".join(filter(None, [sentence, *where]))
 
 
 def _after(record: FindingRecord) -> str:

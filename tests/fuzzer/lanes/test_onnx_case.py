@@ -149,6 +149,15 @@ def test_constants_have_the_numbers_that_the_file_has() -> None:
     assert run(case, ONNX_F64)[0].tolist() == [-float(np.float32(0.1))]
 
 
+def test_the_values_of_one_hot_are_not_rounded() -> None:
+    attrs = {"axis": -1, "depth": 3, "T2": "int64"}
+    case = of_onnx({"x0": "int64[1]", "x1": "float32[2]"}, [("v0", "OneHot-11", "x0 x1", attrs)], "v0")
+    values = np.array([-0.37307322, 1.1], np.float32)
+    case = replace(case, tensors={"x0": np.array([-2]), "x1": values})
+    for lane in (ONNX, ONNX_WITNESS, ONNX_F64):
+        assert run(case, lane)[0].tolist() == [[values[0], values[1], values[0]]]
+
+
 def rows_of_floats() -> list[Op]:
     return [op for op in OPS if isinstance(op.source, NodeForm) and op.terms is not None]
 
@@ -307,11 +316,12 @@ def test_they_are_the_same_function_in_exact_arithmetic(title: str) -> None:
 
 @pytest.mark.slow
 def test_the_readers_of_drawn_cases_agree() -> None:
+    """But for rare cases. ONNX does not define what operators that choose the largest number do with NaN."""
     disagree = 0
     for index in range(100):
         case = generate(NumpySource(4, index), origin=f"test {index}")
         lanes = {lane: Ran(run(case, lane)) for lane in ONNX_LANES}
-        disagree += witnesses_disagree(lanes)
+        disagree += witnesses_disagree(lanes) and case.profile is not Profile.SPECIAL
         assert (expected(lanes) is None) == witnesses_disagree(lanes), case.origin
     assert disagree <= 2
 

@@ -48,4 +48,17 @@ class MeanVarianceNormalization(OpRun):  # type: ignore[misc]
         return ((centred / (np.sqrt((centred**2).mean(over, keepdims=True)) + 1e-9)).astype(x.dtype),)
 
 
-DEFINITIONS: tuple[type[OpRun], ...] = (Erf, Gelu, MeanVarianceNormalization)
+class DynamicQuantizeLinear(OpRun):  # type: ignore[misc]
+    """The formulas of onnx's Operators.md, for uint8."""
+
+    op_domain = ""
+
+    def _run(self, x: Array) -> tuple[Array, ...]:
+        least, most = np.minimum(x.min(), x.dtype.type(0)), np.maximum(x.max(), x.dtype.type(0))
+        scale = (most - least) / x.dtype.type(255) if most > least else x.dtype.type(1) / x.dtype.type(255)
+        zero = np.rint(np.clip(-least / scale, 0, 255))
+        quantised = np.clip(np.rint(x / scale) + zero, 0, 255)
+        return quantised.astype(np.uint8), np.asarray(scale), np.asarray(zero.astype(np.uint8))
+
+
+DEFINITIONS: tuple[type[OpRun], ...] = (Erf, Gelu, MeanVarianceNormalization, DynamicQuantizeLinear)

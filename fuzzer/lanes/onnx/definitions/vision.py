@@ -1,8 +1,10 @@
 """Regions and grids. onnx 1.23 lacks MaxRoiPool, does not know the names that modes of GridSample have in version 16,
-gives the grids of half precision as float32, and computes RoiAlign of version 10 as that of version 16."""
+rounds its coordinates and the grids of AffineGrid to float32, and computes RoiAlign of version 10 as that of version
+16."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,12 +23,19 @@ class GridSample(op_grid_sample.GridSample):  # type: ignore[misc]
         (found,) = super()._run(wide(x), wide(grid), mode=name, **attributes)
         return (found.astype(x.dtype),)
 
+    def _gs_denormalize_coordinates(self, n: Array, dims: Sequence[int], align_corners: bool) -> Array:
+        pairs = zip(n.astype(np.float64), dims, strict=False)
+        return np.array([self._gs_denormalize(each, length, align_corners) for each, length in pairs])
 
-class AffineGrid(op_affine_grid.AffineGrid):  # type: ignore[misc]
+
+class AffineGrid(OpRun):  # type: ignore[misc]
+    """The matrices times the points of a regular grid from -1 to 1."""
+
     op_domain = ""
 
-    def _run(self, theta: Array, size: Array, **attributes: Any) -> tuple[Any, ...]:
-        (grid,) = super()._run(wide(theta), size, **attributes)
+    def _run(self, theta: Array, size: Array, align_corners: int = 0) -> tuple[Any, ...]:
+        points = op_affine_grid.construct_original_grid(size[2:].tolist(), align_corners)
+        grid = np.einsum("nij,...j->n...i", theta.astype(np.float64), points)
         return (grid.astype(theta.dtype),)
 
 
