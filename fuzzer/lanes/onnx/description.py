@@ -72,7 +72,7 @@ def _attribute(item: AttributeProto) -> Attribute:
             return Attribute(item.name, tuple(each.decode() for each in value))
         case AttributeProto.INT:
             return Attribute(item.name, value)
-        case AttributeProto.INTS if value:  # an empty list has no type
+        case AttributeProto.INTS:
             return Attribute(item.name, tuple(value))
         case AttributeProto.FLOAT | AttributeProto.FLOATS:
             numbers = tuple(value) if item.type == AttributeProto.FLOATS else (value,)
