@@ -8,7 +8,8 @@ from generators.builder import Builder, Limits
 from generators.choice import ChoiceSource
 from generators.graph import Array, Case, Graph, Invalid, Profile, Symbol
 from generators.op import Op
-from generators.torch.motifs import MOTIFS, Motif
+from generators.torch.motif_table import MOTIFS
+from generators.torch.motifs import Motif
 from generators.torch.ops import OPS
 from generators.values import draw, draw_profile, may_be_extreme
 

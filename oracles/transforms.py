@@ -95,8 +95,27 @@ def _schedule(seed: int) -> Transform:
     )
 
 
+_PATTERNS = """
+def patterns():
+    from tvm.relax.dpl import is_op, wildcard
+
+    x, weight, bias = wildcard(), wildcard(), wildcard()
+    matmul, conv = is_op("relax.matmul")(x, weight), is_op("relax.nn.conv2d")(x, weight)
+    activated = is_op("relax.nn.relu")(is_op("relax.add")(matmul, bias))
+    both = {"matmul": matmul, "conv2d": conv}
+    biased = {name + "_bias": is_op("relax.add")(pattern, bias) for name, pattern in both.items()}
+    named = {"matmul_bias_relu": activated, **biased, **both}
+    return [("difftvm." + name, pattern) for name, pattern in named.items()]
+"""
+"""Patterns as a backend would give them, the larger ones first. No backend takes what they match."""
+
 CONV = ("conv2d",)
 MATMUL = ("matmul", "mm", "bmm", "linear", "addmm", "baddbmm", "einsum")
+
+_WITHOUT_DATAFLOW = (LEGALIZE, "ToNonDataflow", "RemovePurityChecking")
+_WITH_TENSORS = (*_WITHOUT_DATAFLOW, "CallTIRRewrite")
+_WITH_STORAGES = (*_WITH_TENSORS, "StaticPlanBlockMemory", "LowerAllocTensor")
+"""The last passes of a compilation, in the order of TVM's pipelines, each of which needs those before it."""
 
 TRANSFORMS: tuple[Transform, ...] = (
     # round trips
@@ -141,6 +160,20 @@ TRANSFORMS: tuple[Transform, ...] = (
     _relax("ReorderTakeAfterMatmul", relevant_ops=MATMUL, form=ModuleForm.OPERATORS, rounding=Rounding.OTHER_ORDER),
     _relax("ReorderPermuteDimsAfterConcat", form=ModuleForm.OPERATORS),
     _relax("OptimizeLayoutTransform", form=ModuleForm.OPERATORS),
+    Transform(
+        "FuseOpsByPattern",
+        "relax.transform.FuseOpsByPattern(patterns())(mod)",
+        helper=_PATTERNS,
+        relevant_ops=CONV + MATMUL,
+        form=ModuleForm.OPERATORS,
+    ),
+    Transform(
+        "FuseOpsByPattern-unbound",
+        "relax.transform.FuseOpsByPattern(patterns(), bind_constants=False)(mod)",
+        helper=_PATTERNS,
+        relevant_ops=CONV + MATMUL,
+        form=ModuleForm.OPERATORS,
+    ),
     _relax("RemoveRedundantReshape", form=ModuleForm.OPERATORS),
     _relax("FastMathTransform", form=ModuleForm.OPERATORS, rounding=Rounding.FAST_MATH),
     _relax(LEGALIZE, form=ModuleForm.OPERATORS, lowers=True),
@@ -173,6 +206,8 @@ TRANSFORMS: tuple[Transform, ...] = (
     _relax("TopologicalSort", 'direction="from-outputs"', "TopologicalSort-outputs"),
     _relax("SpecializePrimFuncBasedOnCallSite"),
     _relax("RewriteDataflowReshape", lowers=True),
+    _relax("AttachGlobalSymbol", lowers=True),
+    _relax("ComputePrimValue", lowers=True),
     # on kernels
     _relax("AnnotateTIROpPattern", form=ModuleForm.KERNELS, after=(LEGALIZE,), lowers=True),
     _relax("FuseOps", form=ModuleForm.KERNELS, after=(LEGALIZE, "AnnotateTIROpPattern"), lowers=True),
@@ -187,12 +222,19 @@ TRANSFORMS: tuple[Transform, ...] = (
     _relax("FuseTIR", form=ModuleForm.KERNELS, after=(LEGALIZE, "AnnotateTIROpPattern", "FuseOps"), lowers=True),
     _relax("AttachAttrLayoutFreeBuffers", form=ModuleForm.KERNELS, after=(LEGALIZE,)),
     _relax("SplitLayoutRewritePreproc", form=ModuleForm.KERNELS, after=(LEGALIZE, "AttachAttrLayoutFreeBuffers")),
-    _relax(
-        "CallTIRRewrite",
+    _relax("CallTIRRewrite", form=ModuleForm.LOWERED, after=_WITHOUT_DATAFLOW, lowers=True),
+    _relax("StaticPlanBlockMemory", form=ModuleForm.LOWERED, after=_WITH_TENSORS, lowers=True),
+    _relax("LowerAllocTensor", form=ModuleForm.LOWERED, after=_WITH_TENSORS, lowers=True),
+    _relax("KillAfterLastUse", form=ModuleForm.LOWERED, after=_WITH_STORAGES, lowers=True),
+    # one row for two passes: any row may be left out, and LowerRuntimeBuiltin lowers no allocation of a tensor
+    Transform(
+        "LowerRuntimeBuiltin",
+        "relax.transform.LowerRuntimeBuiltin()(relax.transform.LowerAllocTensor()(mod))",
         form=ModuleForm.LOWERED,
-        after=(LEGALIZE, "ToNonDataflow", "RemovePurityChecking"),
+        after=_WITH_STORAGES,
         lowers=True,
     ),
+    _relax("VMShapeLower", form=ModuleForm.LOWERED, after=_WITH_STORAGES, lowers=True),
     Transform(
         "DlightCPU",
         "tvm.s_tir.dlight.ApplyDefaultSchedule(tvm.s_tir.dlight.cpu.GEMV())(mod)",

@@ -28,7 +28,7 @@ from generators.mutate import mutate
 from generators.op import Op
 from generators.plain_file import MOST_TEXT, read_plain
 from generators.random_graph import generate
-from generators.torch.motifs import MOTIFS
+from generators.torch.motif_table import MOTIFS
 from generators.torch.ops import OPS
 
 FROM_CORPUS = 25
@@ -142,9 +142,11 @@ class CaseSource:
 
     def _for_pass(self, source: ChoiceSource, index: int, wanted: PassTest) -> Case:
         """Draw a case that begins with a motif that the pass rewrites, or that is made of operators that it rewrites.
-        It has no symbolic sizes, because no pass is drawn for these."""
+        In some of these tests, it has symbolic sizes."""
         ops, limits, origin = wanted.ops or self.mix(source), self.settings.limits, f"seed {self.seed} test {index}"
-        return generate(source, limits, ops, origin, symbolic=False, motifs=wanted.motifs, motif_percent=100)
+        opened = wanted.open_sizes
+        made = generate(source, limits, ops, origin, symbolic=opened, motifs=wanted.motifs, motif_percent=100)
+        return source.choice(at_each_size(made)) if opened else made
 
 
 def case_source(settings: Settings, seed: int) -> CaseSource:

@@ -58,10 +58,11 @@ def drawn(
     wanted: Transform | None = None,
 ) -> LaneSpec:
     """Draw a lane for a case. The importer is one of `importers`, mostly the first. The lane without its passes and
-    options is one of the lanes that have a name. It has the pass `wanted`, where that is given."""
+    options is one of the lanes that have a name. It has the pass `wanted`, where that is given: then all importers are
+    equally likely, because each writes a pattern in its own way."""
     passes = _sequence(source, case, wanted)
     lowered = any(transform_named(name).form is ModuleForm.LOWERED for name in passes)
-    importer = source.choice(importers) if source.rarely(25) else importers[0]
+    importer = source.choice(importers) if wanted or source.rarely(25) else importers[0]
     lane = LaneSpec(
         f"relax-{importer}-drawn",
         Engine.TVM,
@@ -88,6 +89,21 @@ def drawn(
     if source.rarely(5):
         lane = replace(lane, as_library=True)
     return lane
+
+
+def with_open_sizes(source: ChoiceSource, wanted: Transform) -> LaneSpec:
+    """Draw a lane that keeps the symbolic sizes of its case open, with the pass `wanted` and those that it requires."""
+    return LaneSpec(
+        f"relax-{Importer.EXPORT}-drawn",
+        Engine.TVM,
+        Importer.EXPORT,
+        "relax",
+        passes=ordered(source, [wanted]),
+        target="llvm-O0" if source.chance(80) else "llvm",
+        asserts=False,
+        checked=True,
+        symbolic=True,
+    )
 
 
 def _protocols(passes: Sequence[str]) -> list[Params]:

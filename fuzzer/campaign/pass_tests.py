@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from generators.builder import Builder
 from generators.choice import NumpySource
 from generators.op import Op
 from generators.table import TABLE
-from generators.torch.motifs import MOTIFS, Motif
+from generators.torch.motif_table import MOTIFS
+from generators.torch.motifs import Motif
+from generators.torch.varied_motifs import VARIED_MOTIFS
 from oracles.transforms import TRANSFORMS, Transform
 
 PERCENT = 5
@@ -19,17 +21,23 @@ _PASS = 2
 """The stream of choices that the pass of a test is drawn from (`lane_mix` and `guidance` use others)."""
 
 
+OPEN_PERCENT = 25
+"""The percentage of these cases whose sizes stay open in the module, if the pass has a motif that draws open sizes, or
+has no motif."""
+
 DRAWS = 8
 """How many draws of a motif say which operators it always has."""
 
 
 @dataclass(frozen=True, slots=True)
 class PassTest:
-    """A pass, and what wakes it: motifs; or, where no motif is known for it, operators."""
+    """A pass, and what wakes it: motifs; or, where no motif is known for it, operators. `open_sizes` says whether the
+    case has symbolic sizes: then its motifs are those that draw such sizes."""
 
     row: Transform
     motifs: tuple[Motif, ...]
     ops: tuple[Op, ...]
+    open_sizes: bool = False
 
     def may_act_on(self, ops: frozenset[str]) -> bool:
         """Whether a case with these operators has one that the pass rewrites, or all that one of its motifs has. A case
@@ -59,4 +67,10 @@ PASS_TESTS = tuple(test for test in map(_pass_test, TRANSFORMS) if test.motifs o
 def pass_test(seed: int, index: int) -> PassTest | None:
     """The pass that the case of a test is drawn for; None for most tests. It depends on the arguments alone."""
     source = NumpySource(seed, index, _PASS)
-    return source.choice(PASS_TESTS) if source.rarely(PERCENT) else None
+    if not source.rarely(PERCENT):
+        return None
+    drawn = source.choice(PASS_TESTS)
+    varied = tuple(motif for motif in drawn.motifs if motif in VARIED_MOTIFS)
+    if not source.rarely(OPEN_PERCENT) or (drawn.motifs and not varied):
+        return drawn
+    return replace(drawn, motifs=varied, open_sizes=True)

@@ -17,8 +17,9 @@ from typing import TypeVar
 from fuzzer.campaign import index, leftovers, own_errors, state
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.layout import ELSEWHERE, ERRORS, FOLDER_FILES, SCRATCH, check_folders, findings_in
-from fuzzer.campaign.lock import locked, why_no_index
+from fuzzer.campaign.lock import locked
 from fuzzer.campaign.notable_tests import WriteDocument
+from fuzzer.campaign.presence import why_no_index
 from fuzzer.campaign.rows import NO_OBSERVATIONS, IndexRow, Observations
 from fuzzer.campaign.state import State
 from fuzzer.findings import finding_file

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from fuzzer.campaign.drawn_lanes import drawn, importers_of
+from fuzzer.campaign.drawn_lanes import drawn, importers_of, with_open_sizes
 from fuzzer.campaign.importer_chooser import EXPENSIVE
 from fuzzer.campaign.lane_chooser import Chosen, LaneChooser
 from fuzzer.campaign.lane_mix import TRY_UNSUPPORTED_PERCENT, lanes_of
@@ -13,6 +13,7 @@ from fuzzer.campaign.pass_tests import pass_test
 from fuzzer.campaign.settings import Settings
 from fuzzer.campaign.tier_one import Verdict, verdicts
 from fuzzer.campaign.unsupported_operators import supports
+from fuzzer.cases.open_sizes import why_not
 from fuzzer.lanes import EVALUATED_LANES, plain_of
 from fuzzer.toolchains.toolchain import HOST_NAME
 from generators.choice import ChoiceSource, NumpySource
@@ -125,8 +126,11 @@ def tier_2(settings: Settings, seed: int, index: int, case: Case, outcomes: Outc
     draws = bool(settings.lanes.drawn and importers and not case.graph.symbols)
     wanted = pass_test(seed, index)
     must = list(wrong)
-    if draws and wanted and wanted.may_act_on(frozenset(case.graph.ops)):
-        must.append(drawn(source, case, importers, wanted.row))
+    if wanted and wanted.may_act_on(frozenset(case.graph.ops)):
+        if draws:
+            must.append(drawn(source, case, importers, wanted.row))
+        elif settings.lanes.drawn and Importer.EXPORT in importers and why_not(case) is None:
+            must.append(with_open_sizes(source, wanted.row))
     drawn_lanes = [drawn(source, case, importers) for _ in range(CANDIDATES)] if draws else []
     if settings.guided:
         candidates = dict.fromkeys([*must, *not_wrong, *open_lanes, *drawn_lanes])

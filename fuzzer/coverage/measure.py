@@ -22,7 +22,7 @@ from generators.random_graph import generate, with_values
 from generators.table import TABLE
 from generators.torch.ops import OPS
 
-TORCHSCRIPT_OPSETS = range(11, 21)
+TORCHSCRIPT_OPSETS = range(7, 21)
 DYNAMO_OPSET = 23  # the newest has most operators
 ATTEMPTS = 40
 DECOMPOSED = 2

@@ -68,7 +68,6 @@ REASONS: tuple[Reason, ...] = (
         "DynamicQuantizeLinear GlobalLpPool Hardmax LRN LpPool MatMulInteger MaxUnpool Mean MeanVarianceNormalization "
         "Optional ReduceLogSum ReduceSumSquare Shrink Softsign SpaceToDepth Sum ThresholdedRelu",
     ),
-    _no(Table.ONNX, "not written from opset 11 on", "Scatter Upsample"),
     _out(Table.ONNX, "operators of torchvision, without which difftvm works", "MaxRoiPool NonMaxSuppression RoiAlign"),
     _out(
         Table.ONNX,

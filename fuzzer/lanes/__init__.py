@@ -52,6 +52,11 @@ def references_of(dialect: str) -> tuple[LaneSpec, ...]:
     return ONNX_LANES if dialect == "onnx" else REFERENCES
 
 
+def eager_of(dialect: str) -> LaneSpec:
+    """The reference that computes the values of a case of the dialect, and decides whether it is valid."""
+    return ONNX if dialect == "onnx" else TORCH
+
+
 GRADIENT_REFERENCES = (
     LaneSpec("torch-grad", Engine.TORCH, variant="gradient"),
     LaneSpec("torch-grad-f64", Engine.TORCH, variant="gradient-f64"),
@@ -105,8 +110,9 @@ SAMPLED_LANES = (
     _relax("llvm", Importer.FX, checked=True),
     _relax("llvm", Importer.DYNAMO, asserts=True),
     _relax("llvm", Importer.ONNX_DYNAMO, checked=True),
-    _relax("llvm-opset13", Importer.ONNX, opset=13, checked=True),
-    _relax("llvm-opset18", Importer.ONNX_DYNAMO, opset=18, checked=True),
+    # the plain lanes of ONNX read opset 20; these are the opsets at which TVM has other versions of converters
+    *(_relax(f"llvm-opset{opset}", Importer.ONNX, opset=opset, checked=True) for opset in (7, 11, 13, 16)),
+    *(_relax(f"llvm-opset{opset}", Importer.ONNX_DYNAMO, opset=opset, checked=True) for opset in (18, 23)),
     _relax("inputs", Importer.ONNX, params=Params.INPUTS),
     _relax("zero", Importer.ONNX, pipeline=Pipeline.ZERO, checked=True),
     *TARGET_LANES,
@@ -159,6 +165,11 @@ HONEST_LANES = (
     ),
     LaneSpec("torch-threads", Engine.HONEST, variant="threads", fresh=True),
     LaneSpec("torch-inductor", Engine.HONEST, Importer.EXPORT, "inductor"),
+    # the model of a case of ONNX
+    *(
+        LaneSpec(f"onnx-{level}", Engine.HONEST, Importer.ONNX_MODEL, f"ort-{level}")
+        for level in ("disable", "basic", "extended", "all")
+    ),
 )
 """Lanes that are right by definition. They calibrate the tolerance, and `fuzz bench honesty` judges them."""
 

@@ -65,6 +65,27 @@ class Constant:
     free: bool = False
 
 
+PREVIOUS = "previous"
+"""The input of a step that is the result of the step before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One node of a call that is written as several nodes in a row.
+
+    op          its operator, of ONNX's own domain
+    inputs      inputs of the call by name, or PREVIOUS; all operands of a variadic input
+    attributes  the attributes of the row that this node has
+    """
+
+    op: str
+    inputs: tuple[str, ...]
+    attributes: tuple[str, ...] = ()
+
+
+Steps = Callable[[Call], Sequence[Step]]
+
+
 @dataclass(frozen=True, slots=True)
 class Operator:
     """What a schema does not say of an operator. The functions get the version, and serve all versions.
@@ -79,6 +100,9 @@ class Operator:
     kinds      the values of attributes that the schema does not tell: strings, tensors, lists of some length
     lacking    versions that one of the readers lacks: there are no rows of them
     unwritten  forms that one of the readers cannot read
+    steps      None: a call is a node of this operator. Otherwise it is several nodes in a row, between which values are
+               no tensors, such as sequences
+    whole      the schema of all these nodes together, whose inputs and outputs are tensors
 
     The other fields are those of `Op`; `terms`, `multiplies_by_zero` and `when` get the call.
     """
@@ -91,6 +115,8 @@ class Operator:
     kinds: Mapping[str, AttrKind] = field(default_factory=dict)
     lacking: tuple[int, ...] = ()
     unwritten: tuple[Form, ...] = ()
+    steps: Steps | None = None
+    whole: Callable[[Schema], Schema] = lambda schema: schema
     terms: Callable[[Call], int] | None = None
     arithmetic: Arithmetic = Arithmetic.FUNCTION
     scale: float = 0.0
@@ -107,11 +133,13 @@ class NodeForm:
     schema     the version
     operands   the inputs that are operands of the row
     constants  the inputs that are attributes of the row, by name
+    steps      the nodes, where these are several
     """
 
     schema: Schema
     operands: tuple[Parameter, ...]
     constants: Mapping[str, Constant]
+    steps: Steps | None = None
 
     @property
     def is_open(self) -> bool:
@@ -159,12 +187,13 @@ def rows_of(operator: Operator) -> tuple[Op, ...]:
     """The rows of an operator, the oldest version first. Versions that are in force only after the newest opset have
     none."""
     versions = [each for each in schemas()[operator.name] if each.since not in operator.lacking]
-    return tuple(_row(operator, schema) for schema in versions if schema.since <= newest_opset())
+    return tuple(_row(operator, operator.whole(schema)) for schema in versions if schema.since <= newest_opset())
 
 
 def _row(operator: Operator, schema: Schema) -> Op:
     constants = {name: each for name, each in operator.constants.items() if schema.has_input(name)}
-    form = NodeForm(schema, tuple(each for each in schema.inputs if each.name not in constants), constants)
+    operands = tuple(each for each in schema.inputs if each.name not in constants)
+    form = NodeForm(schema, operands, constants, operator.steps)
     kinds = _attribute_kinds(operator, form)
     least = sum(not each.optional and not each.variadic for each in form.operands)
     open_ended = bool(form.operands) and form.operands[-1].variadic

@@ -7,10 +7,18 @@ from collections.abc import Sequence
 from generators.builder import Builder, Limits
 from generators.choice import ChoiceSource
 from generators.graph import Case, Invalid, Profile
+from generators.onnx.motifs import MOTIFS
 from generators.onnx.rows import OPS, rows_at
 from generators.onnx.schema import OLDEST, newest_opset
 from generators.op import Op
-from generators.random_graph import SYMBOLIC_PERCENT, grow, symbolic_builder, with_values
+from generators.random_graph import (
+    MOTIF_NODES,
+    MOTIF_PERCENT,
+    SYMBOLIC_PERCENT,
+    grow,
+    symbolic_builder,
+    with_values,
+)
 from generators.values import draw_profile
 
 COMMON = (11, 13, 17, 18)
@@ -30,12 +38,14 @@ def generate(
     symbolic: bool | None = None,
     at_least: int = 1,
     opset: int | None = None,
+    motif_percent: int = MOTIF_PERCENT,
 ) -> Case:
     """Draw a case of `at_least` to `limits.max_nodes` calls of the operators of `ops`; of all, if None.
 
     opset     drawn if None. Of `ops`, the rows that are in force at it are drawn
     profile   drawn if None; without integers at the ends of their range
     symbolic  whether the graph has symbolic dimensions; drawn if None
+    motif_percent  so many graphs in a hundred begin with a motif, where all operators are drawn
 
     Raises `Invalid` where none of `ops` fits a graph of these limits.
     """
@@ -51,6 +61,8 @@ def generate(
     if ops is not None and ops is not OPS:
         names = {row.name for row in ops}
         rows = [row for row in rows if row.name in names]
+    if rows is rows_at(opset) and limits.max_nodes >= MOTIF_NODES and source.rarely(motif_percent):
+        source.choice(MOTIFS).grow(builder)
     if rows:
         grow(builder, limits.max_nodes, rows, at_least)
     if not builder.nodes:

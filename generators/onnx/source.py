@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,7 +11,7 @@ from generators.graph import Array, Attrs, DType, Form, Graph, Input, Node, Role
 from generators.onnx import model
 from generators.onnx.computed import computed
 from generators.onnx.model import ELEMENTS, Attribute, Body, Function, OnnxModel, Tensor, Value
-from generators.onnx.operator import DTYPE_ATTRIBUTES, OUTPUTS, NodeForm
+from generators.onnx.operator import DTYPE_ATTRIBUTES, OUTPUTS, PREVIOUS, NodeForm
 from generators.table import TABLE
 
 IR_VERSION = 8
@@ -86,25 +86,41 @@ class _File:
     def add(self, node: Node) -> None:
         form = TABLE[node.op].source
         assert isinstance(form, NodeForm)
-        self._write(node, form, self._inputs_of(node, form))
+        self._write(node, self._calls(node, form, self._inputs_of(node, form)))
 
-    def _inputs_of(self, node: Node, form: NodeForm) -> tuple[str, ...]:
-        """The names of the node's inputs, in the schema's order. An input that is left out has an empty name; at the
-        end of the list only in the form EMPTY."""
+    def _inputs_of(self, node: Node, form: NodeForm) -> dict[str, tuple[str, ...]]:
+        """The names that each input of the schema has in the file, in the schema's order. An input that is left out has
+        an empty name, a variadic one has several."""
         named = form.names(len(node.args), node.attrs)
         variadic = [each.name for each in form.operands if each.variadic]
         operands = dict(zip(named, self._operands(node), strict=False))
-        names = []
+        names: dict[str, tuple[str, ...]] = {}
         for each in form.schema.inputs:
             if each.name in form.constants:
-                names.append(self._constant(node, form, each.name))
+                names[each.name] = (self._constant(node, form, each.name),)
             elif each.name in variadic:
-                names += [arg for arg, name in zip(self._operands(node), named, strict=True) if name == each.name]
+                pairs = zip(self._operands(node), named, strict=True)
+                names[each.name] = tuple(arg for arg, name in pairs if name == each.name)
             else:
-                names.append(operands.get(each.name, ""))
-        while names and not names[-1] and node.form is not Form.EMPTY:
-            names.pop()
-        return tuple(names)
+                names[each.name] = (operands.get(each.name, ""),)
+        return names
+
+    def _calls(self, node: Node, form: NodeForm, inputs: Mapping[str, tuple[str, ...]]) -> tuple[model.Node, ...]:
+        """The node, or the several nodes in a row, that the call is."""
+        schema, outputs = form.schema, _outputs(node, form)
+        if form.steps is None:
+            names = _given(node, inputs.values())
+            return (model.Node(schema.name, names, outputs, attributes(node.attrs, form), "", schema.domain),)
+        steps = form.steps(form.call(tuple(self.types[arg] for arg in node.args), node.attrs))
+        calls = []
+        for number, step in enumerate(steps, 1):
+            taken = _given(
+                node, ((f"{_stem(node)}_step{number - 1}",) if n == PREVIOUS else inputs[n] for n in step.inputs)
+            )
+            results = outputs if number == len(steps) else (f"{_stem(node)}_step{number}",)
+            own = {key: value for key, value in node.attrs.items() if key in step.attributes}
+            calls.append(model.Node(step.op, taken, results, attributes(own, form)))
+        return tuple(calls)
 
     def _operands(self, node: Node) -> tuple[str, ...]:
         return (f"{_stem(node)}_same", *node.args[1:]) if node.form is Form.IDENTITY else node.args
@@ -122,7 +138,7 @@ class _File:
         match node.form:
             case Form.CONSTANT:
                 self.nodes.append(model.Node("Constant", (), (own,), (Attribute("value", tensor=tensor(array)),)))
-            case Form.LIST if self.graph.opset >= LISTS and dtype in (DType.INT64, DType.FLOAT32):
+            case Form.LIST if self.graph.opset >= LISTS and dtype in (DType.INT64, DType.FLOAT32) and array.size:
                 self.nodes.append(model.Node("Constant", (), (own,), (_listed(array),)))
             case Form.LIST:
                 self.nodes.append(model.Node("Constant", (), (own,), (Attribute("value", tensor=tensor(array)),)))
@@ -135,48 +151,50 @@ class _File:
                 self.initializers[own] = tensor(array)
         return own
 
-    def _write(self, node: Node, form: NodeForm, inputs: tuple[str, ...]) -> None:
-        schema = form.schema
-        outputs = _outputs(node, form)
-        call = model.Node(schema.name, inputs, outputs, attributes(node.attrs, form), "", schema.domain)
+    def _write(self, node: Node, calls: tuple[model.Node, ...]) -> None:
         results = tuple(_value(value.name, value.type) for value in node.results)
         match node.form:
             case Form.IDENTITY:
                 same = model.Node("Identity", (node.args[0],), (f"{_stem(node)}_same",))
-                self.nodes += [same, call]
+                self.nodes += [same, *calls]
             case Form.LOCAL:
-                self._write_function(node, call)
+                self._write_function(calls)
             case Form.BRANCH:
-                self._write_branch(node, call, results)
+                self._write_branch(node, calls, results)
             case _:
-                self.nodes.append(call)
+                self.nodes += calls
 
-    def _write_function(self, node: Node, call: model.Node) -> None:
-        """A function of the model with this one node, and a call of it."""
+    def _write_function(self, calls: tuple[model.Node, ...]) -> None:
+        """A function of the model with these nodes, and a call of it."""
         name = f"Local{len(self.functions) or ''}"
-        inputs = tuple(dict.fromkeys(filter(None, call.inputs)))
-        outputs = tuple(filter(None, call.outputs))
-        self.functions.append(Function(name, LOCAL_DOMAIN, inputs, outputs, (call,), self._opsets(call.domain)))
+        inner = {output for call in calls[:-1] for output in call.outputs}
+        taken = dict.fromkeys(each for call in calls for each in call.inputs if each and each not in inner)
+        inputs, outputs = tuple(taken), tuple(filter(None, calls[-1].outputs))
+        opsets = self._opsets(*(call.domain for call in calls))
+        self.functions.append(Function(name, LOCAL_DOMAIN, inputs, outputs, calls, opsets))
         self.nodes.append(model.Node(name, inputs, outputs, (), "", LOCAL_DOMAIN))
 
-    def _write_branch(self, node: Node, call: model.Node, results: tuple[Value, ...]) -> None:
-        """An If with the node in both branches. The condition is an input of the model."""
+    def _write_branch(self, node: Node, calls: tuple[model.Node, ...], results: tuple[Value, ...]) -> None:
+        """An If with the nodes in both branches. The condition is an input of the model."""
         condition = f"{_stem(node)}_chosen"  # no name of an input in a schema
         self.inputs.append(Value(condition, "BOOL", ()))
         self.given[condition] = np.array(len(self.nodes) % 2 == 0)
         branches = []
         for name in ("then_branch", "else_branch"):
-            names = {output: f"{output}_{name}" for output in call.outputs if output}
-            inner = model.Node(
-                call.op,
-                call.inputs,
-                tuple(names.get(each, "") for each in call.outputs),
-                call.attributes,
-                "",
-                call.domain,
+            names = {output: f"{output}_{name}" for call in calls for output in call.outputs if output}
+            inner = tuple(
+                model.Node(
+                    call.op,
+                    tuple(names.get(each, each) for each in call.inputs),
+                    tuple(names.get(each, "") for each in call.outputs),
+                    call.attributes,
+                    "",
+                    call.domain,
+                )
+                for call in calls
             )
             values = tuple(Value(names[each.name], each.element, each.shape) for each in results)
-            branches.append(Attribute(name, body=Body((inner,), values)))
+            branches.append(Attribute(name, body=Body(inner, values)))
         outputs = tuple(each.name for each in results)
         self.nodes.append(model.Node("If", (condition,), outputs, tuple(branches)))
 
@@ -206,6 +224,14 @@ class _File:
         )
         file.opsets = self._opsets(*(node.domain for node in model.all_nodes(file)))
         return File(file, self.given)
+
+
+def _given(node: Node, names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    """The names in a row, without the empty ones at the end, which only the form EMPTY has."""
+    found = [name for each in names for name in each]
+    while found and not found[-1] and node.form is not Form.EMPTY:
+        found.pop()
+    return tuple(found)
 
 
 def attributes(attrs: Attrs, form: NodeForm) -> tuple[Attribute, ...]:

@@ -4,6 +4,7 @@ readers."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import onnx
@@ -18,7 +19,7 @@ from generators.onnx.rows import OPS, ROWS
 from generators.onnx.schema import OLDEST, newest_opset
 
 
-def inferred(row: str, types: str, **given: object) -> str:
+def inferred(row: str, types: str, **given: Any) -> str:
     """The types of the results. What is not given is left out: attributes, the last optional inputs and the optional
     outputs. Raise `Invalid` where the row refuses."""
     op = ROWS[row]

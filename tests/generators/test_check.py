@@ -33,7 +33,7 @@ from generators.graph import (
     Value,
 )
 from generators.op import Op
-from generators.table import TABLE
+from generators.torch.ops import TABLE
 
 
 def value(name: str, type: str) -> Value:

@@ -29,7 +29,7 @@ tensor3 source src index indices mask condition running_mean running_var end exp
 target boundaries sorted_sequence elements test_elements grid theta args operands a b values min max hx params anchor
 positive negative pos_weight var w_ih w_hh b_ih b_hh batch_sizes data mat offsets per_sample_weights n k log_probs
 input_lengths target_lengths matrices distance_function fn pred true_fn false_fn dim0 dim1 cond_fn body_fn
-carried_inputs dense
+carried_inputs dense N C HxW
 """
 OPERANDS = frozenset(_OPERANDS.split())
 """The names of tensor operands, and of parameters that the rows' sources pass by position only."""

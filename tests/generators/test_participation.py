@@ -38,7 +38,8 @@ NO_TIES = frozenset(
 """They read inputs without equal elements: PyTorch does not document which of two equal elements they return."""
 
 ODD_OPERANDS = frozenset({"affine_grid", "assert_async"})
-"""Their operands are seldom computed by chance: the matrices of affine maps, and a tensor that is true."""
+"""Their operands are seldom computed by chance, so that it may happen here or not: the matrices of affine maps, and a
+tensor that is true."""
 
 
 def is_ever_symbolic(op: Op) -> bool:
@@ -67,4 +68,5 @@ def test_every_row_but_those_without_symbolic_sizes_is_drawn_with_them() -> None
 
 
 def test_every_row_but_those_that_must_not_reads_computed_values() -> None:
-    assert {op.name for op in OPS if not ever_reads_another(op)} == NO_OPERANDS | NO_TIES | ODD_OPERANDS
+    never = {op.name for op in OPS if op.name not in ODD_OPERANDS and not ever_reads_another(op)}
+    assert never == NO_OPERANDS | NO_TIES

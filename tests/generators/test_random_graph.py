@@ -25,7 +25,8 @@ from generators.graph import Case, DType, Form, Graph, Invalid, Layout, Profile,
 from generators.random_graph import MOTIF_NODES, generate
 from generators.strategies import HypothesisSource, cases, graphs, tensors
 from generators.table import TABLE
-from generators.torch.motifs import MOTIFS, Motif
+from generators.torch.motif_table import MOTIFS
+from generators.torch.motifs import Motif
 from generators.torch.ops import OPS
 from generators.torch.source import render
 from generators.values import holds

@@ -17,17 +17,22 @@ class OnnxCaseLane:
         return None
 
     def run(self, prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran:
-        step(Stage.LOAD)
         match spec.variant:
             case "eager":
-                return Ran(by_onnxruntime(prepared.onnx_file(Importer.ONNX_MODEL), prepared.inputs, step=step))
+                model = prepared.onnx_file(Importer.ONNX_MODEL)
+                step(Stage.LOAD)
+                return Ran(by_onnxruntime(model, prepared.inputs, step=step))
             case _ if spec.variant == WITNESS:
-                return Ran(by_interpreter(prepared.onnx_file(Importer.ONNX_MODEL), prepared.inputs, step))
+                model = prepared.onnx_file(Importer.ONNX_MODEL)
+                step(Stage.LOAD)
+                return Ran(by_interpreter(model, prepared.inputs, step))
             case "f64":
+                step(Stage.LOAD)
                 program = prepared.onnx_program
                 step(Stage.RUN)
                 return Ran(tuple(program.run(PLAIN)))
             case "envelope":
+                step(Stage.LOAD)
                 program = prepared.onnx_program
                 step(Stage.RUN)
                 return Ran(tuple(envelope(program)))

@@ -48,7 +48,7 @@ class TorchKernel:
         return ONE_PASS[self._node.op](args, self._node.attrs, direction)
 
     def without_zeros(self, args: Sequence[torch.Tensor]) -> Tensors:
-        return (WITHOUT_ZEROS[self._node.op](args, self._node.attrs),)
+        return WITHOUT_ZEROS[self._node.op](args, self._node.attrs)
 
 
 TORCH = Dialect(TorchKernel, double_precision, has_layouts=True)

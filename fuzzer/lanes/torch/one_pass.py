@@ -109,6 +109,40 @@ def _bias_alone(function: Single) -> Single:
     return lambda args, *more: function((args[0], torch.ones_like(args[1]), args[1]), *more)
 
 
+def _with_statistics(function: Single, dims: Callable[[Tensor, Attrs], Sequence[int]]) -> OnePass:
+    """Add mean and 1 / sqrt(variance + eps), in the shape of the moments over `dims`."""
+
+    def both(args: Sequence[Tensor], attrs: Attrs, direction: int) -> tuple[Tensor, ...]:
+        mean, variance, _ = moments(args[0], dims(args[0], attrs), direction)
+        return function(args, attrs, direction), mean, torch.rsqrt(variance + float(str(attrs["eps"])))
+
+    return both
+
+
+def _native_batch_norm(args: Sequence[Tensor], attrs: Attrs, direction: int) -> tuple[Tensor, ...]:
+    result, *moments = _with_statistics(_batch_norm, lambda x, _: _all_but_channels(x))(args, attrs, direction)
+    return result, *(moment.flatten() for moment in moments)
+
+
+def _native_batch_norm_training(args: Sequence[Tensor], attrs: Attrs, direction: int) -> tuple[Tensor, ...]:
+    statistics = _native_batch_norm((args[0], *args[3:]), attrs, direction)
+    return *statistics, *_batch_norm_training(args, attrs, direction)[1:]
+
+
+def _native_group_norm(args: Sequence[Tensor], attrs: Attrs, direction: int) -> tuple[Tensor, ...]:
+    x, group = args[0], attrs["group"]
+    assert isinstance(group, int)
+    mean, variance, _ = moments(x.reshape(x.shape[0], group, -1), (-1,), direction)
+    scale = torch.rsqrt(variance + float(str(attrs["eps"])))
+    return _group_norm(args, {**attrs, "num_groups": group}, direction), mean.squeeze(-1), scale.squeeze(-1)
+
+
+def _normalised_dims(x: Tensor, attrs: Attrs) -> Sequence[int]:
+    shape = attrs["normalized_shape"]
+    assert isinstance(shape, tuple)
+    return range(-len(shape), 0)
+
+
 def _var_mean(args: Sequence[Tensor], attrs: Attrs, direction: int) -> tuple[Tensor, Tensor]:
     (x,), dim, correction = args, attrs["dim"], attrs["correction"]
     assert isinstance(correction, int)
@@ -142,6 +176,10 @@ ONE_PASS: dict[str, OnePass] = {
     "group_norm_bias": _one(_bias_alone(_group_norm)),
     "batch_norm_batch_stats": _one(_batch_norm),
     "batch_norm_training": _batch_norm_training,
+    "native_layer_norm": _with_statistics(_layer_norm, _normalised_dims),
+    "native_group_norm": _native_group_norm,
+    "native_batch_norm_batch_stats": _native_batch_norm,
+    "native_batch_norm_training": _native_batch_norm_training,
     "instance_norm": _one(_instance_norm),
     "var": lambda *call: _var_mean(*call)[:1],
     "std": lambda *call: _std_mean(*call)[:1],

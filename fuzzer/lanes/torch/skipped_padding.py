@@ -67,20 +67,25 @@ def _amounts(attrs: Attrs, kernel: Sequence[int], dilation: Sequence[int]) -> li
     return [amount for side in reversed(each(attrs, "padding", len(kernel))) for amount in (side, side)]
 
 
-def _convolution(args: Sequence[Tensor], attrs: Attrs) -> Tensor:
+def _convolution(args: Sequence[Tensor], attrs: Attrs) -> tuple[Tensor, ...]:
     x, weight, *bias = args
     kernel = weight.shape[2:]
     stride, dilation = each(attrs, "stride", len(kernel)), each(attrs, "dilation", len(kernel))
     windows = Windows(_amounts(attrs, kernel, dilation), stride, dilation, int_of(attrs, "groups"))
-    return without_padding(x, weight, bias, windows)
+    return (without_padding(x, weight, bias, windows),)
 
 
-def _all_dropped(args: Sequence[Tensor], attrs: Attrs) -> Tensor:
-    return torch.zeros_like(args[0])
+def _all_dropped(args: Sequence[Tensor], attrs: Attrs) -> tuple[Tensor, ...]:
+    return (torch.zeros_like(args[0]),)
 
 
-WITHOUT_ZEROS: dict[str, Callable[[Sequence[Tensor], Attrs], Tensor]] = {
+def _all_dropped_with_mask(args: Sequence[Tensor], attrs: Attrs) -> tuple[Tensor, ...]:
+    return torch.zeros_like(args[0]), torch.zeros_like(args[0], dtype=torch.bool)
+
+
+WITHOUT_ZEROS: dict[str, Callable[[Sequence[Tensor], Attrs], tuple[Tensor, ...]]] = {
     **{f"conv{rank}d": _convolution for rank in (1, 2, 3)},
     "dropout_training": _all_dropped,
+    "native_dropout_training": _all_dropped_with_mask,
 }
-"""An implementation of each operator whose row has `multiplies_by_zero`: from operands and attributes to a result."""
+"""An implementation of each operator whose row has `multiplies_by_zero`: from a call to its results."""

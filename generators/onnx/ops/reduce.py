@@ -67,23 +67,27 @@ def _attributes(source: ChoiceSource, call: Call) -> Attrs:
 
 def _readable(source: ChoiceSource, call: Call) -> Attrs | None:
     """The attributes, where readers agree on the result: onnxruntime takes no axes from the end for a tensor without
-    elements, and no booleans of which there are none; the interpreter of onnx adds in half precision."""
+    elements, and the interpreter of onnx adds in half precision."""
     drawn = dict(_attributes(source, call))
     axes, x = drawn["axes"], call.first
     if not x.numel and isinstance(axes, tuple):
         drawn["axes"] = tuple(sorted(int(axis) % x.rank for axis in axes if isinstance(axis, int)))
     size = _count(Call(call.schema, call.names, call.types, {**call.attrs, **drawn}))
-    if (x.dtype in HALVES and size > MOST_IN_HALF) or (x.dtype is DType.BOOL and not size):
-        return None
-    return drawn
+    return None if x.dtype in HALVES and size > MOST_IN_HALF else drawn
 
 
 def _some_elements(source: ChoiceSource, call: Call) -> Attrs | None:
-    """The mean of no elements is 0 in onnxruntime."""
+    """Reductions of at least one element. The mean of none is 0 in onnxruntime."""
     drawn = _readable(source, call)
     if drawn is None:
         return None
     return drawn if _count(Call(call.schema, call.names, call.types, {**call.attrs, **drawn})) else None
+
+
+def _extreme_attributes(source: ChoiceSource, call: Call) -> Attrs | None:
+    """onnxruntime has no extreme of no booleans. Of no integers it is the end of their range, and the interpreter of
+    onnx rounds the mean of such numbers to float64."""
+    return _readable(source, call) if call.first.dtype.is_float else _some_elements(source, call)
 
 
 def _factors(b: Builder, schema: Schema) -> tuple[Value, ...]:
@@ -135,7 +139,7 @@ def _row(
 
 
 def _extreme(name: str, plainer: str) -> Operator:
-    return Operator(name, one(), _result, _readable, {"axes": Constant()}, plainer=plainer)
+    return Operator(name, one(), _result, _extreme_attributes, {"axes": Constant()}, plainer=plainer)
 
 
 OPERATORS: tuple[Operator, ...] = (

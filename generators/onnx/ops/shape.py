@@ -178,6 +178,7 @@ def _some_ones(b: Builder, schema: Schema) -> tuple[Value, ...]:
 def _expand(call: Call) -> TensorType:
     """The operand broadcasts with a tensor of the given shape: sizes may be 1 in either."""
     x, shape = call.first, call.integers("shape") or ()
+    require(min(shape, default=0) >= 0, f"{list(shape)} is no shape")
     rank = max(x.rank, len(shape))
     ours, theirs = ((1,) * (rank - len(sizes)) + tuple(sizes) for sizes in (x.sizes, shape))
     for mine, other in zip(ours, theirs, strict=True):

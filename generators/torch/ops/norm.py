@@ -174,7 +174,7 @@ _BATCH_NORM = Op(
     forms={Form.MODULE: _channel_layer("BatchNorm", running=True)},
 )
 
-_BATCH_NORM_BATCH_STATS = Op(
+BATCH_NORM_BATCH_STATS = Op(
     "batch_norm_batch_stats",
     _channels(2, running=False),
     _over_channels(running=False, instances=False),
@@ -205,8 +205,8 @@ def _trained_source(args: tuple[str, ...], attrs: Attrs) -> str:
     return f"{moved}\n{{out0}} = F.batch_norm({given}, training=True{text})"
 
 
-_BATCH_NORM_TRAINING = replace(
-    _BATCH_NORM_BATCH_STATS,
+BATCH_NORM_TRAINING = replace(
+    BATCH_NORM_BATCH_STATS,
     name="batch_norm_training",
     operands=_channels(2, running=True),
     infer=_trained,
@@ -329,7 +329,7 @@ def _group_norm_layer(types: Types, attrs: Attrs) -> str:
     return f"torch.nn.GroupNorm({attrs['num_groups']!r}, {types[0].sizes[1]}{plain}{text})"
 
 
-_LAYER_NORM = Op(
+LAYER_NORM = Op(
     "layer_norm",
     _layer_norm_operands,
     _layer_norm,
@@ -342,7 +342,7 @@ _LAYER_NORM = Op(
     forms={Form.MODULE: _layer_norm_layer("LayerNorm", _LAYER, _EPS_DEFAULT)},
 )
 
-_GROUP_NORM = Op(
+GROUP_NORM = Op(
     "group_norm",
     _group_norm_operands,
     _group_norm,
@@ -372,13 +372,13 @@ _RMS_NORM = Op(
 OPS = (
     _BATCH_NORM,
     _without_weight(_BATCH_NORM, "F.batch_norm({0}, {1}, {2}, None, {3}{more})"),
-    _BATCH_NORM_BATCH_STATS,
-    _BATCH_NORM_TRAINING,
+    BATCH_NORM_BATCH_STATS,
+    BATCH_NORM_TRAINING,
     _INSTANCE_NORM,
     _INSTANCE_NORM_RUNNING_STATS,
-    _LAYER_NORM,
-    _without_weight(_LAYER_NORM, _call("F.layer_norm", _LAYER, _EPS_DEFAULT, "normalized_shape", "None")),
-    _GROUP_NORM,
-    _without_weight(_GROUP_NORM, _call("F.group_norm", _GROUP, _EPS_DEFAULT, "num_groups", "None")),
+    LAYER_NORM,
+    _without_weight(LAYER_NORM, _call("F.layer_norm", _LAYER, _EPS_DEFAULT, "normalized_shape", "None")),
+    GROUP_NORM,
+    _without_weight(GROUP_NORM, _call("F.group_norm", _GROUP, _EPS_DEFAULT, "num_groups", "None")),
     _RMS_NORM,
 )

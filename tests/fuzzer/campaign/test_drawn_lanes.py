@@ -10,7 +10,7 @@ from graphs_by_hand import case_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzer.campaign.drawn_lanes import DISABLED, OPTIONS, drawn, ordered
+from fuzzer.campaign.drawn_lanes import DISABLED, IMPORTERS, OPTIONS, drawn, ordered
 from fuzzer.lanes import SAMPLED_LANES, TVM_LANES
 from generators.choice import NumpySource
 from generators.strategies import HypothesisSource
@@ -56,6 +56,15 @@ def test_passes_that_the_operators_wake_are_drawn_more_often() -> None:
     without = [drawn(NumpySource(5, index), PLAIN) for index in range(2000)]
     counts = [sum("ExpandMatmulOfSum" in lane.passes for lane in lanes) for lanes in (without, LANES)]
     assert counts[1] > 2 * counts[0] > 0
+
+
+def test_a_lane_that_is_drawn_for_a_pass_has_it_and_each_importer_as_often() -> None:
+    wanted = TRANSFORMS_BY_NAME["FuseTransposeMatmul"]
+    lanes = [drawn(NumpySource(5, index), LINEAR, wanted=wanted) for index in range(1000)]
+    assert all(wanted.name in lane.passes for lane in lanes)
+    counts = Counter(lane.importer for lane in lanes)
+    assert counts.keys() == set(IMPORTERS)
+    assert min(counts.values()) > 200
 
 
 def test_what_has_no_parameters_passes_none() -> None:

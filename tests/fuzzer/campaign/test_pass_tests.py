@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from fuzzer.campaign.cases import random_cases
-from fuzzer.campaign.pass_tests import PASS_TESTS, PERCENT, pass_test
+from fuzzer.campaign.pass_tests import OPEN_PERCENT, PASS_TESTS, PERCENT, pass_test
 from fuzzer.campaign.settings import Settings
+from fuzzer.cases.open_sizes import why_not
+from generators.torch.varied_motifs import VARIED_MOTIFS
 
 
 def test_some_tests_have_one_and_the_seed_and_the_number_decide_it() -> None:
@@ -22,7 +24,7 @@ def test_some_tests_have_one_and_the_seed_and_the_number_decide_it() -> None:
 def test_each_has_what_wakes_its_pass() -> None:
     by_name = {each.row.name: each for each in PASS_TESTS}
     assert {"ConvertLayout-NHWC", "AdjustMatmulOrder", "ReorderPermuteDimsAfterConcat"} <= set(by_name)
-    assert [motif.name for motif in by_name["AdjustMatmulOrder"].motifs] == ["matmul_chain"]
+    assert [motif.name for motif in by_name["AdjustMatmulOrder"].motifs] == ["matmul_chain", "varied_matmul_chain"]
     assert [op.name for op in by_name["FoldBatchnormToConv2D"].ops] == ["conv2d"]
 
 
@@ -58,8 +60,21 @@ def test_the_case_has_operators_that_the_pass_rewrites(tmp_path: Path) -> None:
             continue
         case = draw(index)
         assert case is not None
-        assert not case.graph.symbols
+        assert wanted.open_sizes or not case.graph.symbols
         assert set(case.graph.ops) & set(wanted.row.relevant_ops), case.graph.ops
         assert wanted.may_act_on(frozenset(case.graph.ops))
         met += 1
     assert met > 5
+
+
+def test_sizes_stay_open_in_some_cases_of_passes_whose_motifs_draw_open_sizes(tmp_path: Path) -> None:
+    draw, wanted = random_cases(Settings(tmp_path, 6), 6), {}
+    for index in range(3000):
+        if (each := pass_test(6, index)) is not None:
+            wanted[index] = each.open_sizes
+            assert not each.open_sizes or set(each.motifs) <= set(VARIED_MOTIFS)
+    assert 0.4 * OPEN_PERCENT < 100 * sum(wanted.values()) / len(wanted) < 1.2 * OPEN_PERCENT
+    cases = [case for index, opened in wanted.items() if opened and (case := draw(index))]
+    opened = [case for case in cases if why_not(case) is None]
+    assert len(opened) > 0.6 * len(cases)
+    assert all(case.graph.bind(case.sizes) == case.bound for case in opened)

@@ -162,6 +162,19 @@ def test_a_right_or_undecided_evaluation_lets_the_chooser_decide() -> None:
         assert all(lane.importer is Importer.EXPORT for lane in taken(outcomes, ready()))
 
 
+def test_where_sizes_stay_open_the_lane_of_a_pass_test_is_symbolic_and_has_the_pass_and_what_it_needs() -> None:
+    symbolic = replace(PLAIN, graph=replace(PLAIN.graph, symbols=(Symbol("n", 1, 7),)))
+    met = 0
+    for index in range(1000):
+        if (wanted := pass_test(1, index)) and wanted.may_act_on(frozenset(PLAIN.graph.ops)):
+            lanes = tier_2(SETTINGS, 1, index, symbolic, outcomes_of(EXPORT), LaneChooser()).lanes
+            (lane,) = (each for each in lanes if each.passes)
+            assert lane.symbolic
+            assert lane.passes == (*wanted.row.after, wanted.row.name)
+            met += 1
+    assert met > 5
+
+
 def test_the_lane_of_a_pass_test_has_the_pass_if_the_case_has_something_for_it() -> None:
     met = Counter[bool]()
     for index in range(800):

@@ -472,8 +472,8 @@ def test_a_convolution_that_skips_the_padding_is_one(rank: int, attrs: dict[str,
     x, weight, bias = draw(2, 4, *(7, 6, 5)[:rank]), draw(6, 4 // attrs["groups"], *(2, 3, 1)[:rank]), draw(6)
     right = getattr(torch, f"conv{rank}d")(x, weight, bias, **attrs)
     convolve = WITHOUT_ZEROS[f"conv{rank}d"]
-    torch.testing.assert_close(convolve((x, weight, bias), attrs), right)
-    torch.testing.assert_close(convolve((x[0], weight, bias), attrs), right[0])
+    torch.testing.assert_close(convolve((x, weight, bias), attrs), (right,))
+    torch.testing.assert_close(convolve((x[0], weight, bias), attrs), (right[0],))
 
 
 def test_denormal_numbers_of_float16_stay() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import replace
 
 import pytest
@@ -15,7 +16,8 @@ from oracles.finding import Component
 from oracles.judge import judge_all
 from oracles.lane import LaneSpec
 from oracles.outcome import Ran, facts_of
-from oracles.transforms import TRANSFORMS, TRANSFORMS_BY_NAME
+from oracles.passes_without_a_row import PASSES_WITHOUT_A_ROW
+from oracles.transforms import TRANSFORMS, TRANSFORMS_BY_NAME, ModuleForm
 
 pytestmark = pytest.mark.tvm
 
@@ -39,3 +41,28 @@ def test_each_transform_alone_keeps_pytorchs_results(executor: Executor, case: s
 def test_the_module_is_checked_after_each_transform(executor: Executor, name: str) -> None:
     lane = lane_of(name)
     assert name.partition("-")[0] in facts_of(executor.run(CASES["conv"], (lane,)).outcomes[lane]).checked
+
+
+def test_each_pass_of_tvm_is_a_row_or_has_a_reason() -> None:
+    from tvm.relax import transform
+
+    public = {name for name in dir(transform) if not name.startswith("_")}
+    passes = {name for name in public if not inspect.ismodule(getattr(transform, name))}
+    rows = {name for name in passes if any(f"transform.{name}(" in row.source for row in TRANSFORMS)}
+    assert sorted(passes - rows) == sorted(PASSES_WITHOUT_A_ROW)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_passes_that_lower_follow_each_other_in_every_order_and_may_be_left_out(executor: Executor, case: str) -> None:
+    lower = [row for row in TRANSFORMS if row.form is ModuleForm.LOWERED]
+    assert len(lower) == 8
+    orders = [ordered(NumpySource(seed), NumpySource(seed).shuffled(lower)) for seed in range(6)]
+    without = [tuple(name for place, name in enumerate(order) if place % 3 or not place) for order in orders]
+    orders += without  # the reducer leaves out any of them
+    assert len(set(orders)) == 12
+    lanes = [
+        replace(PLAIN, name=f"order {number}", passes=passes, target="llvm-O0") for number, passes in enumerate(orders)
+    ]
+    outcomes = executor.run(CASES[case], (*REFERENCES, PLAIN, *lanes)).outcomes
+    assert {lane.name: outcomes[lane] for lane in lanes if not isinstance(outcomes[lane], Ran)} == {}
+    assert [finding for finding in judge_all(CASES[case], outcomes) if finding.component is Component.TVM] == []

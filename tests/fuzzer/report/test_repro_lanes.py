@@ -15,15 +15,18 @@ from graphs_by_hand import Call, case_of, numbered
 from records import record
 from warm_python import WarmPython
 
+from fuzzer.campaign.drawn_lanes import with_open_sizes
 from fuzzer.lanes import SAMPLED_LANES, TVM_LANES
 from fuzzer.lanes.base.availability import CompileOnly, Missing, availability
 from fuzzer.report import repro
+from generators.choice import NumpySource
 from generators.graph import Case, Graph, Input, Node, Symbol, TensorType, Value
 from generators.table import TABLE
 from oracles.finding import Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, WorstElement
 from oracles.lane import Importer, LaneSpec, returns_gradients
 from oracles.outcome import FAILURES, Cause, Died, IllFormed, Mutant, MutantFate, Raised, Stage
 from oracles.targets import TARGETS_BY_NAME
+from oracles.transforms import TRANSFORMS_BY_NAME
 
 LLVM = TVM_LANES[0]
 NAMED = {lane.name.removeprefix("relax-export-"): lane for lane in SAMPLED_LANES}
@@ -110,7 +113,11 @@ def test_the_edits_of_a_module_are_the_json_that_was_saved() -> None:
 
 VARIANTS = ("llvm-O1", "llvm-O2", "llvm-v2", "llvm-v3", "llvm-avx2", "llvm-avx512", "c-gcc-O0", "c-gcc-O2", "c-gcc-O3")
 """Targets whose scripts differ from another's in a word."""
-TOLD_APART = [lane for lane in SAMPLED_LANES if lane.variant != "mutants" and lane.target not in VARIANTS]
+PASS_WITH_OPEN_SIZES = with_open_sizes(NumpySource(0), TRANSFORMS_BY_NAME["FuseTIR"])
+TOLD_APART = [
+    *(lane for lane in SAMPLED_LANES if lane.variant != "mutants" and lane.target not in VARIANTS),
+    PASS_WITH_OPEN_SIZES,
+]
 
 
 @pytest.mark.tvm

@@ -45,6 +45,7 @@ REFUSALS: list[tuple[str, str, dict[str, object], str]] = [
     ("Squeeze-11", "float32[2,1]", {"axes": (0,)}, "has not the size 1"),
     ("Flatten-9", "float32[2,3]", {"axis": -1}, "out of range"),
     ("Expand-8", "float32[3,2]", {"shape": (3, 3)}, "does not expand"),
+    ("Expand-8", "float32[1]", {"shape": (-1,)}, "is no shape"),
     ("Tile-6", "float32[2,3]", {"repeats": (2,)}, "does not repeat"),
     ("DepthToSpace-1", "float32[1,6,2,3]", {"blocksize": 2}, "are not blocks of 2 x 2"),
     ("DepthToSpace-11", "float32[1,4,2,3]", {"blocksize": 2, "mode": "DRC"}, "mode must be one of DCR, CRD"),

@@ -6,7 +6,8 @@ import pytest
 
 from generators.builder import Builder
 from generators.choice import NumpySource
-from generators.torch.motifs import MOTIFS, Motif
+from generators.torch.motif_table import MOTIFS
+from generators.torch.motifs import Motif
 
 
 @pytest.mark.parametrize("motif", MOTIFS, ids=lambda motif: motif.name)

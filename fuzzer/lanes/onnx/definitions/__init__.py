@@ -6,14 +6,32 @@ Each follows the documentation of onnx (Operators.md, Changelog.md), those of co
 
 from typing import Any
 
-from fuzzer.lanes.onnx.definitions import contributed, conv, float64, functions, norm, pool, shapes
+from fuzzer.lanes.onnx.definitions import (
+    contributed,
+    conv,
+    float64,
+    functions,
+    norm,
+    pool,
+    quantize,
+    resize,
+    sequence,
+    shapes,
+    sums,
+    vision,
+)
 
 DEFINITIONS: tuple[Any, ...] = (
     *float64.DEFINITIONS,
-    *functions.DEFINITIONS,
-    *shapes.DEFINITIONS,
     *contributed.DEFINITIONS,
     *conv.DEFINITIONS,
-    *pool.DEFINITIONS,
+    *functions.DEFINITIONS,
     *norm.DEFINITIONS,
+    *pool.DEFINITIONS,
+    *quantize.DEFINITIONS,
+    *resize.DEFINITIONS,
+    *sequence.DEFINITIONS,
+    *shapes.DEFINITIONS,
+    *sums.DEFINITIONS,
+    *vision.DEFINITIONS,
 )

@@ -1,12 +1,14 @@
-"""Functions that the interpreter of the onnx package computes in float32, whatever the dtype of the operand."""
+"""Functions that the interpreter of the onnx package computes in float32, or refuses, where the operand is float64."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from onnx.reference.op_run import OpRun
 
+from fuzzer.lanes.onnx.definitions.wide import wide
 from generators.graph import Array
 
 
@@ -35,4 +37,28 @@ class Gelu(OpRun):  # type: ignore[misc]
         return ((0.5 * wide * (1 + inner)).astype(x.dtype),)
 
 
-DEFINITIONS: tuple[type[OpRun], ...] = (Erf, Gelu)
+class MeanVarianceNormalization(OpRun):  # type: ignore[misc]
+    """The function of onnx's Operators.md, whose constants are float32."""
+
+    op_domain = ""
+
+    def _run(self, x: Array, axes: Sequence[int] = (0, 2, 3)) -> tuple[Array]:
+        data, over = wide(x), tuple(axes)
+        centred = data - data.mean(over, keepdims=True)
+        return ((centred / (np.sqrt((centred**2).mean(over, keepdims=True)) + 1e-9)).astype(x.dtype),)
+
+
+class DynamicQuantizeLinear(OpRun):  # type: ignore[misc]
+    """The formulas of onnx's Operators.md, for uint8."""
+
+    op_domain = ""
+
+    def _run(self, x: Array) -> tuple[Array, ...]:
+        least, most = np.minimum(x.min(), x.dtype.type(0)), np.maximum(x.max(), x.dtype.type(0))
+        scale = (most - least) / x.dtype.type(255) if most > least else x.dtype.type(1) / x.dtype.type(255)
+        zero = np.rint(np.clip(-least / scale, 0, 255))
+        quantised = np.clip(np.rint(x / scale) + zero, 0, 255)
+        return quantised.astype(np.uint8), np.asarray(scale), np.asarray(zero.astype(np.uint8))
+
+
+DEFINITIONS: tuple[type[OpRun], ...] = (Erf, Gelu, MeanVarianceNormalization, DynamicQuantizeLinear)

@@ -139,4 +139,25 @@ class Unique(OpRun):  # type: ignore[misc]
         return (values, first, inverse, counts)[: len(self.onnx_node.output)]
 
 
-DEFINITIONS: tuple[type[OpRun], ...] = (Scatter, GatherElements, Slice, Pad, ReduceSumSquare, ReduceLogSumExp, Unique)
+class OneHot(OpRun):  # type: ignore[misc]
+    """The interpreter computes the values from their difference, which rounds them."""
+
+    op_domain = ""
+
+    def _run(self, indices: Array, depth: Array, values: Array, axis: int = -1) -> tuple[Array]:
+        size = int(depth.reshape(-1)[0])
+        hot = np.expand_dims(np.where(indices < 0, indices + size, indices), axis)
+        places = np.arange(size).reshape([size if at == axis % hot.ndim else 1 for at in range(hot.ndim)])
+        return (np.where(hot == places, values[1], values[0]),)
+
+
+DEFINITIONS: tuple[type[OpRun], ...] = (
+    Scatter,
+    GatherElements,
+    Slice,
+    Pad,
+    ReduceSumSquare,
+    ReduceLogSumExp,
+    Unique,
+    OneHot,
+)
