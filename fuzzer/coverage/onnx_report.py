@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from fuzzer.coverage.onnx_features import Feature, Reached, reason_of, wanted, without_rows
 from generators.onnx.rows import OPS
@@ -44,7 +45,7 @@ def text(found: Measured) -> Iterator[str]:
     yield from (f"{name}: no row: {reason_of(Feature(name, 0)) or UNKNOWN}" for name in found.lacking)
 
 
-def document(found: Measured) -> dict[str, object]:
+def document(found: Measured) -> dict[str, Any]:
     rows = [
         {
             "operator": feature.operator,

@@ -1,4 +1,4 @@
-"""The share of each dialect follows what it shows, and the dialect of a test depends on seed, number and shares alone."""
+"""The share of each dialect follows what it shows. Seed, number and shares alone decide the dialect of a test."""
 
 from __future__ import annotations
 
