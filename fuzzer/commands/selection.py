@@ -31,15 +31,21 @@ def ops_of_dialects(globs: str, dialects: str) -> tuple[tuple[Op, ...], tuple[Op
     """The operators of PyTorch and those of ONNX with these names; none of a dialect that is not named. The names of
     ONNX have no version, or one: Conv, Conv-11. Raise `Invalid` for a dialect that is not known, or without operators.
     """
-    named = [name.strip() for name in dialects.split(",")]
-    for name in named:
-        if name not in DIALECTS:
-            raise Invalid(f"no dialect {name!r}; there are {' and '.join(DIALECTS)}")
+    named = dialects_named(dialects)
     torch = _matching(OPS, globs) if "torch" in named else ()
     onnx = _matching(rows_of_onnx(), globs) if "onnx" in named else ()
     if not torch and not onnx:
         raise Invalid(f"no operator matches {globs!r}; `fuzz ops` lists them")
     return torch, onnx
+
+
+def dialects_named(dialects: str) -> list[str]:
+    """The dialects of a list with commas. Raise `Invalid` for one that is not known."""
+    named = [name.strip() for name in dialects.split(",")]
+    for name in named:
+        if name not in DIALECTS:
+            raise Invalid(f"no dialect {name!r}; there are {' and '.join(DIALECTS)}")
+    return named
 
 
 def rows_of_onnx() -> tuple[Op, ...]:

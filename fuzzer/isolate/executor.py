@@ -144,7 +144,7 @@ class Executor:
             self._zygote.kill()
             self._zygote.wait()
         self._keeper.shutdown()
-        strays.kill_strays(self._scratch, os.getpid())  # a lane may have killed the zygote
+        strays.kill_strays(self._scratch)  # a lane may have killed the zygote
         shutil.rmtree(self._scratch, ignore_errors=True)
 
     @property
@@ -258,7 +258,7 @@ class Executor:
                         self._control.close()
                         zygote.kill()
                         zygote.wait()
-                        strays.kill_strays(self._scratch, os.getpid())  # what its children started
+                        strays.kill_strays(self._scratch)  # what its children started
                         self._keeper.submit(self._start).result()
         raise EnvironmentMissing(f"the zygote of {self._toolchain.name!r} ends as soon as it is started")
 

@@ -38,13 +38,16 @@ def mark(pid: int, scratch: Path) -> None:
         resource.prlimit(pid, resource.RLIMIT_RTTIME, (value, value))
 
 
-def kill_strays(scratch: Path, keep: int) -> list[int]:
+def kill_strays(scratch: Path, keep: int | None = None) -> list[int]:
     """Kill what is marked with `scratch` or a folder in it, or has its temporary folder (TMPDIR) there, and is no
     descendant of the process `keep`, which is not killed either. Return the pids. Only processes of one command must
-    work in this folder."""
+    work in this folder.
+
+    Without `keep`, no process is to work there any more. Then those end too that this process has adopted, as the first
+    process of a container does."""
     killed: list[int] = []
     for _ in range(_ROUNDS):
-        kept = {keep, *process_tree.descendants(keep)}
+        kept = {keep, *process_tree.descendants(keep)} if keep else {os.getpid()}
         strays = [pid for pid in working_in(scratch) if pid not in kept]
         if not strays:
             break
@@ -52,6 +55,9 @@ def kill_strays(scratch: Path, keep: int) -> list[int]:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
         killed += strays
+    for pid in killed:
+        with contextlib.suppress(ChildProcessError):  # it was not adopted
+            os.waitpid(pid, os.WNOHANG)
     return list(dict.fromkeys(killed))
 
 

@@ -67,8 +67,7 @@ def test_a_process_without_an_environment_ends_after_the_zygote_was_killed(tmp_p
     with Executor(tmp_path / "scratch") as executor:
         died = executor.run(sine(), (faulty("orphan"),), SHORT).outcomes[faulty("orphan")]
         assert isinstance(died, Died)
-        below = {os.getpid(), *process_tree.descendants(os.getpid())}
-        marked = [pid for pid in strays.working_in(tmp_path / "scratch") if pid not in below]
+        marked = list(strays.working_in(tmp_path / "scratch"))
     assert marked, "the last one lives until the executor is closed"
     assert all(map(ends, marked))
 

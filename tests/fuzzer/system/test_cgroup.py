@@ -62,7 +62,7 @@ def test_a_delegated_group_is_used_and_this_process_moves_out_of_it(
     [
         ("cgroup.controllers", "hugetlb\n"),
         ("cgroup.controllers", "memory\n"),
-        ("cgroup.procs", f"{os.getpid()}\n1\n"),
+        ("cgroup.procs", "{own}\n1\n"),
         ("cgroup.procs", None),
         ("cgroup.subtree_control", None),
     ],
@@ -71,7 +71,7 @@ def test_a_group_that_cannot_be_used_is_left_alone(tmp_path: Path, scope: Path, 
     if text is None:
         (scope / file).unlink()
     else:
-        (scope / file).write_text(text)
+        (scope / file).write_text(text.replace("{own}", str(os.getpid())))
     assert found(tmp_path) is None
 
 

@@ -72,3 +72,25 @@ def test_strays_are_those_outside_the_tree_that_work_in_the_folder(tmp_path: Pat
         for process in (inside, other):
             process.kill()
             process.wait()
+
+
+ADOPTS = """
+import os, subprocess, sys
+from pathlib import Path
+from fuzzer.system import process_tree, strays
+process_tree.adopt_orphans()
+scratch = Path(sys.argv[1])
+leave = "input(); import subprocess; print(subprocess.Popen(['sleep', '60'], env={}, stdout=2).pid, flush=True)"
+with subprocess.Popen([sys.executable, "-c", leave], stdin=-1, stdout=-1) as parent:
+    strays.mark(parent.pid, scratch)
+    orphan = int(parent.communicate(b"\\n")[0])
+assert process_tree.children(os.getpid()) == [orphan]
+assert strays.kill_strays(scratch, os.getpid()) == [], "it may be one that works"
+assert strays.kill_strays(scratch) == [orphan]
+assert process_tree.children(os.getpid()) == [], "not even a zombie"
+"""
+
+
+def test_a_process_that_was_adopted_ends_too_where_none_is_to_live(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", ADOPTS, str(tmp_path)], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
