@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import assert_never
 
-from fuzzer.report import repro_lane
+from fuzzer.report import repro_guards, repro_lane
 from fuzzer.report.python_source import quoted
 from fuzzer.signature import stable_excerpt
 from oracles.finding import Excess, Finding, Kind, Mismatch, SideEffect, WorstElement
@@ -39,7 +39,7 @@ class VerdictPart:
     @property
     def reads_expected(self) -> bool:
         """Whether the script compares `expected` with something."""
-        compared = self.template in ("unstable.py.j2", "memory_access.py.j2", "test.py.j2")
+        compared = self.template in ("unstable.py.j2", "test.py.j2")
         return compared or self.expected == "expected"
 
 
@@ -71,7 +71,8 @@ def verdict(finding: Finding, *, built: bool) -> VerdictPart:
                 "side_effect.py.j2", "onnxruntime" if of_onnx else "PyTorch", wrong=" or ".join(wrong) or "False"
             )
         case MemoryAccess():
-            return VerdictPart("memory_access.py.j2")
+            reads = "" if repro_guards.parts(finding).write else "expected"  # what is written is not compared
+            return VerdictPart("memory_access.py.j2", expected=reads)
         case Excess(quantity=quantity, allowed=allowed):
             return VerdictPart("excess.py.j2", words=f"{allowed:,.6g} {quantity.value}", allowed=repr(allowed))
         case _:
