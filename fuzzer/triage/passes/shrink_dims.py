@@ -10,8 +10,8 @@ from generators.graph import Array, Attr, Dim, Graph, Input, Node
 from generators.op import SIZES
 from generators.table import TABLE
 
-
 LARGE = 128
+"""A larger size is not made smaller by one."""
 
 
 def shrink_dims(subject: Subject) -> Iterator[Subject]:

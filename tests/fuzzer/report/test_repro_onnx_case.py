@@ -32,6 +32,7 @@ from generators.onnx.random_graph import generate
 from generators.onnx.source import render
 from oracles.finding import Evidence, Kind, Mismatch, SideEffect, WorstElement
 from oracles.lane import LaneSpec
+from oracles.memory_access import Access, MemoryAccess, Side
 from oracles.outcome import Raised, Stage
 
 LANES = {lane.name: lane for lane in EVERY_TVM_LANE}
@@ -213,6 +214,12 @@ def test_subgraphs_and_functions_have_a_description(form: str) -> None:
     case = case_of({"x0": "float32[2,3]"}, calls, "v0", opset=17)
     file = render(case.bound, case.tensors).model
     assert described(to_proto(file)) == file
+
+
+@pytest.mark.parametrize(("access", "compares"), [(Access.READ, True), (Access.WRITE, False)])
+def test_what_a_model_writes_out_of_bounds_is_not_compared(access: Access, compares: bool) -> None:
+    of = found(ADD, Kind.OUT_OF_BOUNDS_WRITE, MemoryAccess(access, "input x0", Side.AFTER, 1, "float32"))
+    assert ("expected = session.run(None, inputs)" in repro.script(of)) is compares
 
 
 def test_bfloat16_is_compared_with_the_reference_evaluator() -> None:

@@ -1,4 +1,4 @@
-"""The passes of reduction on cases of ONNX: what they propose, and that a failure of an operator ends at one operator."""
+"""The passes of reduction on cases of ONNX: what they propose, and that one operator is left of a failure of one."""
 
 from __future__ import annotations
 
