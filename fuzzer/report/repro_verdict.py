@@ -17,6 +17,10 @@ _OTHER_WORDS = ("Refused", "SanitizerReport")
 """Exceptions whose message is the whole output of a compiler or a sanitizer. Scripts compare their type only."""
 
 
+_AS_IN_A_SCRIPT = {"NotATensor": ("AttributeError", "has no attribute 'numpy'")}
+"""Exceptions of lanes about a result of TVM, and what a script that uses the result ends with."""
+
+
 @dataclass(frozen=True, slots=True)
 class VerdictPart:
     """The name of a template in `fuzzer/templates/repro/verdict/`, and its values: expressions and texts.
@@ -51,6 +55,7 @@ def verdict(finding: Finding, *, built: bool) -> VerdictPart:
         case Raised(type=name, message=message):
             short = name.rpartition(".")[2]
             says = stable_excerpt(message) if short not in _OTHER_WORDS else ""
+            short, says = _AS_IN_A_SCRIPT.get(short, (short, says))
             return VerdictPart("raised.py.j2", who, name=quoted(short), words=quoted(says) if says else "")
         case Died():
             return VerdictPart("died.py.j2", who)

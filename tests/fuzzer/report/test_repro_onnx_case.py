@@ -25,7 +25,7 @@ from fuzzer.lanes import EVERY_TVM_LANE
 from fuzzer.lanes.onnx.description import described
 from fuzzer.lanes.onnx.proto import to_proto
 from fuzzer.report import issue, page, regression_test, repro
-from fuzzer.signature.blame import Blame, Place
+from fuzzer.signature.blame import NO_BLAME, Blame, Place
 from generators.choice import NumpySource
 from generators.graph import Case
 from generators.onnx.random_graph import generate
@@ -50,10 +50,8 @@ ADD = case_of({"x0": "float32[2]", "w0": "float32[2]"}, [("v0", "Add-14", "x0 w0
 WRONG = Mismatch(0, "1", "2", WorstElement((1,), 2.0, 3.0, 1e-6, 1e-8, truth=2.0))
 
 
-def found(
-    case: Case, kind: Kind, evidence: Evidence, blame: Blame | None = None, lane: LaneSpec = LANE
-) -> FindingRecord:
-    return record(case, kind, lane, evidence, **({"blame": blame} if blame else {}))
+def found(case: Case, kind: Kind, evidence: Evidence, blame: Blame = NO_BLAME, lane: LaneSpec = LANE) -> FindingRecord:
+    return record(case, kind, lane, evidence, blame=blame)
 
 
 REFUSED = found(TILE, Kind.REJECTED, NO_VALUE, IN_CONSTANT)
