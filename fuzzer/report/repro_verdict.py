@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import assert_never
 
-from fuzzer.report import repro_lane
+from fuzzer.report import repro_guards, repro_lane
 from fuzzer.report.python_source import quoted
 from fuzzer.signature import stable_excerpt
 from oracles.finding import Excess, Finding, Kind, Mismatch, SideEffect, WorstElement
@@ -15,6 +15,10 @@ from oracles.outcome import Died, IllFormed, Mutant, Raised, TimedOut
 
 _OTHER_WORDS = ("Refused", "SanitizerReport")
 """Exceptions whose message is the whole output of a compiler or a sanitizer. Scripts compare their type only."""
+
+
+_AS_IN_A_SCRIPT = {"NotATensor": ("AttributeError", "has no attribute 'numpy'")}
+"""Exceptions of lanes about a result of TVM, and what a script that uses the result ends with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,7 @@ class VerdictPart:
     @property
     def reads_expected(self) -> bool:
         """Whether the script compares `expected` with something."""
-        compared = self.template in ("unstable.py.j2", "memory_access.py.j2", "test.py.j2")
+        compared = self.template in ("unstable.py.j2", "test.py.j2")
         return compared or self.expected == "expected"
 
 
@@ -51,6 +55,7 @@ def verdict(finding: Finding, *, built: bool) -> VerdictPart:
         case Raised(type=name, message=message):
             short = name.rpartition(".")[2]
             says = stable_excerpt(message) if short not in _OTHER_WORDS else ""
+            short, says = _AS_IN_A_SCRIPT.get(short, (short, says))
             return VerdictPart("raised.py.j2", who, name=quoted(short), words=quoted(says) if says else "")
         case Died():
             return VerdictPart("died.py.j2", who)
@@ -71,7 +76,8 @@ def verdict(finding: Finding, *, built: bool) -> VerdictPart:
                 "side_effect.py.j2", "onnxruntime" if of_onnx else "PyTorch", wrong=" or ".join(wrong) or "False"
             )
         case MemoryAccess():
-            return VerdictPart("memory_access.py.j2")
+            reads = "" if repro_guards.parts(finding).write else "expected"  # what is written is not compared
+            return VerdictPart("memory_access.py.j2", expected=reads)
         case Excess(quantity=quantity, allowed=allowed):
             return VerdictPart("excess.py.j2", words=f"{allowed:,.6g} {quantity.value}", allowed=repr(allowed))
         case _:

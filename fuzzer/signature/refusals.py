@@ -19,6 +19,7 @@ _REFUSING_TYPES = frozenset(
         "torch.fx.experimental.symbolic_shapes.GuardOnDataDependentSymNode",
         "torch.onnx.errors.UnsupportedOperatorError",
         "onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented",
+        "fuzzer.lanes.onnx.converted.NotConvertible",  # onnx.version_converter
     }
 )
 """Exceptions that mean a refusal in every stage."""

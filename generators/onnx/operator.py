@@ -287,7 +287,14 @@ def _operands(operator: Operator, schema: Schema, b: Builder) -> tuple[Value, ..
 def _infer(operator: Operator, form: NodeForm, types: Types, attrs: Attrs) -> Types:
     call = form.call(types, attrs)
     _require_dtypes(call)
+    _require_pattern(form, attrs)
     return _wanted(operator.infer(call), attrs)
+
+
+def _require_pattern(form: NodeForm, attrs: Attrs) -> None:
+    """Check that the attribute that says which results are wanted is about all of them, before an operator reads it."""
+    wanted, count = attrs.get(OUTPUTS), len(form.schema.outputs)
+    require(not isinstance(wanted, tuple) or len(wanted) == count, f"has {count} results, of which some are needed")
 
 
 def _wanted(found: Results, attrs: Attrs) -> Types:

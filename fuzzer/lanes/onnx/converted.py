@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import onnx
 
+from fuzzer.lanes.base.compiler_error import CompilerError
 from fuzzer.lanes.onnx.witnesses import by_onnxruntime
 from generators.graph import Array
 
@@ -15,8 +16,9 @@ CLOSE = 1e-2
 other functions from other kernels; the oracles judge TVM by the case's own tolerance."""
 
 
-class NotConvertible(NotImplementedError):
-    """The converter has no way from one opset to the other, or what it writes is another function."""
+class NotConvertible(CompilerError):
+    """The converter has no way from one opset to the other, or what it writes is another function. The outcome is
+    `Unsupported` (`fuzzer/signature/refusals.py`)."""
 
 
 def converted(model: onnx.ModelProto, opset: int, inputs: Mapping[str, Array]) -> onnx.ModelProto:

@@ -86,7 +86,7 @@ def _place(context: BlameContext, operator: str) -> Blame:
     if isinstance(evidence := context.finding.evidence, IllFormed):
         return _by_the_checker(context, trace, evidence)
     if context.finding.stage is Stage.IMPORT:
-        return _before_a_converter(context, operator) or _by_the_importer(trace, operator)
+        return _before_a_converter(context, trace, operator) or _by_the_importer(trace, operator)
     if found := _by_the_types(context, whole, operator):
         return found
     if deciding := deciding_pass(context, trace):
@@ -131,10 +131,10 @@ def symbol_only_in_formulas(graph: Graph) -> str:
     return min(hidden, default="")
 
 
-def _before_a_converter(context: BlameContext, operator: str) -> Blame | None:
-    """Blame the importer of ONNX itself where it stops at an operator before it calls its converter."""
-    raised = context.finding.evidence
-    if not (context.lane.importer.reads_onnx and isinstance(raised, Raised) and operator):
+def _before_a_converter(context: BlameContext, trace: Trace, operator: str) -> Blame | None:
+    """Blame the importer of models of ONNX itself where it stops at an operator before it calls its converter."""
+    raised, (called, _) = context.finding.evidence, trace.converters[-1] if trace.converters else ("", "")
+    if context.lane.dialect != "onnx" or not isinstance(raised, Raised) or operator in ("", called):
         return None
     if any(frame.in_frontend and frame.function.startswith("_impl") for frame in raised.frames):
         return None

@@ -10,6 +10,9 @@ from generators.graph import Array, Attr, Dim, Graph, Input, Node
 from generators.op import SIZES
 from generators.table import TABLE
 
+LARGE = 128
+"""A larger size is not made smaller by one."""
+
 
 def shrink_dims(subject: Subject) -> Iterator[Subject]:
     """Propose the leading part of each dimension.
@@ -32,7 +35,9 @@ def shrink_dims(subject: Subject) -> Iterator[Subject]:
 
 
 def _targets(size: int) -> list[int]:
-    return sorted({target for target in (1, 2, size // 2, size - 1) if 0 < target < size})
+    """A large size becomes smaller by a sixteenth at a time: one at a time would use up the whole effort."""
+    less = size - 1 if size <= LARGE else size - size // 16
+    return sorted({target for target in (1, 2, size // 2, less) if 0 < target < size})
 
 
 def _ends(subject: Subject, target: int) -> tuple[bool, ...]:

@@ -76,8 +76,9 @@ def _left_out(node: Node) -> list[tuple[str, bool]]:
     found = []
     for key, parameters in ((INPUTS, form.operands), (OUTPUTS, form.schema.outputs)):
         given = node.attrs.get(key)
-        pairs = zip(parameters, given, strict=True) if isinstance(given, tuple) else ()
-        found += [(each.name, bool(is_given)) for each, is_given in pairs if each.optional]
+        if isinstance(given, tuple):  # it may end before the last operands, which are then left out
+            optional = [(place, each.name) for place, each in enumerate(parameters) if each.optional]
+            found += [(name, place < len(given) and bool(given[place])) for place, name in optional]
     return found
 
 

@@ -151,7 +151,9 @@ def _attributes(source: ChoiceSource, case: Case) -> Iterator[Varied]:
                 if attrs is not None and len(by_class) < most:
                     by_class.setdefault(class_of(attrs[key]), attrs[key])
             for each in by_class.values():
-                yield from _varied(key, _text(each), with_attributes(case, index, {key: each}))
+                left_out = each is None and case.graph.dialect == "onnx"
+                text = "left out" if left_out else _text(each)
+                yield from _varied(key, text, with_attributes(case, index, {key: each}))
 
 
 def _text(value: Attr) -> str:
@@ -173,7 +175,8 @@ def _of_input(case: Case, item: Input, with_numbers: bool) -> Iterator[Varied]:
         value = _name(role, case.graph.dialect)
         layout = Layout.CONTIGUOUS if role.is_owned else item.layout
         yield Varied(f"role of {name}", value, with_input(case, replace(item, role=role, layout=layout)))
-    if free and not item.role.is_owned and item.value.type.rank > 1:
+    has_layouts = case.graph.dialect == "torch" and not item.role.is_owned
+    if free and has_layouts and item.value.type.rank > 1:
         for layout in (Layout.CONTIGUOUS, Layout.TRANSPOSED, Layout.STRIDED):
             yield Varied(f"layout of {name}", str(layout), with_input(case, replace(item, layout=layout)))
 

@@ -255,6 +255,7 @@ def test_what_fails_in_the_code_generator_is_no_refusal_whatever_it_says() -> No
         ("NotImplementedError", "anything"),
         ("tvm.error.OpNotImplemented", "The following operators are not supported"),
         ("onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented", "Could not find an implementation for Erf(13)"),
+        ("fuzzer.lanes.onnx.converted.NotConvertible", "onnx.version_converter: to opset 13: RuntimeError"),
         ("torch._dynamo.exc.Unsupported", "Data-dependent branching"),
         ("tvm.error.InternalError", "CodeGenWebGPU: do not support i64"),
         ("tvm.error.InternalError", "Check failed: (t.bits() != 64) is false: CodeGenWebGPU: do not support i64"),

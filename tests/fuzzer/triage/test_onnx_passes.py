@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from fuzzer.triage.reduce import reduce
 from fuzzer.triage.reproduce import Reproduction
 from fuzzer.triage.size import size_of
 from generators.choice import NumpySource
-from generators.graph import Array, Case, Form, Role
+from generators.graph import Array, Case, Form, Invalid, Role
 from generators.onnx.random_graph import generate
 from generators.onnx.schema import newest_opset
 from oracles.lane import LaneSpec
@@ -146,3 +147,17 @@ def test_a_failure_of_one_operator_ends_at_one_plain_call(seed: int) -> None:
     assert (node.title, node.form, done.lane.name) == (title, Form.PLAIN, "relax-onnx-model-asserts")
     assert all(item.role is Role.INPUT for item in done.case.graph.inputs)
     assert size_of(done.case, done.lane) <= size_of(case, LANES["relax-onnx-model-zero"])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_whatever_the_passes_propose_is_valid_or_refused(seed: int) -> None:
+    """A rule of an operator that cannot say no ends a reduction."""
+    of = Subject(generate(NumpySource(seed, 11), symbolic=False), LANE, {}, needs_ops=True)
+    for propose in PASSES:
+        for smaller in islice(smaller_proposals(propose, of), 60):
+            assert size_of(smaller.case, smaller.lane) < size_of(of.case, of.lane)
+
+
+def test_a_call_says_of_all_its_results_whether_they_are_wanted() -> None:
+    with pytest.raises(Invalid, match="has 2 results, of which some are needed"):
+        subject({"x0": "float32[3]"}, [("v0", "Dropout-13", "x0", {"outputs": (True,)})], "v0", 13)

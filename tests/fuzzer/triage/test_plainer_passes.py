@@ -217,6 +217,12 @@ def test_shrink_dims_crops_the_arrays() -> None:
     assert proposed == {(2, 1): [[0.0], [3.0]], (2, 2): [[0.0, 1.0], [3.0, 4.0]], (1, 3): [[0.0, 1.0, 2.0]]}
 
 
+def test_shrink_dims_makes_large_sizes_smaller_in_few_steps() -> None:
+    """One element at a time would take the whole effort."""
+    subject = subject_of({"x0": "float32[1600]"}, [("v0", "neg", "x0")], "v0")
+    assert [c.case.tensors["x0"].shape for c in shrink_dims(subject)][:4] == [(1,), (2,), (800,), (1500,)]
+
+
 def test_shrink_dims_keeps_either_end_where_the_numbers_may_be_what_is_wrong() -> None:
     subject = subject_of({"x0": "float32[3]"}, [("v0", "neg", "x0")], "v0")
     with_ops = replace(subject, needs_ops=True)

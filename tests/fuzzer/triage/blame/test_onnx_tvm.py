@@ -1,0 +1,55 @@
+"""Blame of real failures of TVM's importer of ONNX, on cases of one or two calls."""
+
+from __future__ import annotations
+
+import pytest
+from graphs_by_hand import Call, case_of
+
+from fuzzer.isolate.executor import Executor
+from fuzzer.lanes import MODEL_LANES
+from fuzzer.lanes.base.pointed import value_written_as
+from fuzzer.signature import signature_of
+from fuzzer.signature.blame import Place
+from fuzzer.triage.blame.search import blame
+from fuzzer.triage.reproduce import observe
+from fuzzer.triage.suspects import located
+from generators.graph import Case
+
+TILE = case_of({"x0": "float32[1]"}, [("v0", "Tile-13:list", "x0", {"repeats": (1,)})], "v0", opset=17)
+SHAPE_CALLS: list[Call] = [("v0", "Shape-15", "x0"), ("v1", "Shrink-9", "v0")]
+SHAPE = case_of({"x0": "float32[1]"}, SHAPE_CALLS, "v1", opset=17)
+DROPOUT = case_of({"x0": "float32[2]"}, [("v0 v1", "Dropout-13", "x0", {"outputs": (True, True)})], "v1", opset=17)
+
+STOPS_AT_CONSTANT = ("Tile", "Constant._impl_v13", "The importer stops at `Constant`")
+STOPS_BEFORE_SHRINK = ("Shrink", "", "The importer stops before it calls a converter for `Shrink`")
+DECLARES_FLOATS = (
+    *("Dropout", "Dropout._impl_v12"),
+    "The imported module declares float32[2] where onnxruntime gives bool[2]",
+)
+
+
+@pytest.mark.tvm
+@pytest.mark.parametrize(
+    ("case", "blamed"), [(TILE, STOPS_AT_CONSTANT), (SHAPE, STOPS_BEFORE_SHRINK), (DROPOUT, DECLARES_FLOATS)]
+)
+def test_the_converter_is_named_where_one_is_at_fault(
+    executor: Executor, case: Case, blamed: tuple[str, str, str]
+) -> None:
+    finding = observe(executor.run, case, MODEL_LANES[0]).finding
+    assert finding is not None
+    found = blame(executor.run, case, finding, signature_of(finding))
+    assert (found.place, found.operator, found.culprit, found.evidence) == (Place.FRONTEND, *blamed)
+
+
+@pytest.mark.tvm
+def test_the_importer_points_at_the_node_where_it_stops(executor: Executor) -> None:
+    finding = observe(executor.run, SHAPE, MODEL_LANES[0]).finding
+    assert finding is not None
+    first = located(executor.run, SHAPE, finding, signature_of(finding))
+    assert first.suspects[0] == "v1"
+    assert {name: array.tolist() for name, array in first.computed.items()} == {"v0": [1], "v1": [1]}
+
+
+@pytest.mark.parametrize(("output", "value"), [("v1", "v1"), ("v0_shape", "v0"), ("v0_0_at", "v0"), ("x0_size", "")])
+def test_what_is_added_to_write_a_node_belongs_to_the_node(output: str, value: str) -> None:
+    assert value_written_as([output], SHAPE) == value
