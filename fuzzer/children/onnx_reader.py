@@ -199,7 +199,8 @@ def _type(type: Any) -> tuple[str, tuple[int | None, ...]]:
 
 def _plain(node: Any) -> Node:
     try:
-        if not any(attribute.t.external_data for attribute in node.attribute):  # onnx would open the file
+        external = any(attribute.t.external_data for attribute in node.attribute)  # onnx would open the file
+        if not external and not any(attribute.HasField("g") for attribute in node.attribute):
             return _node(node)
     except (NoDescription, ValueError, TypeError):
         pass
