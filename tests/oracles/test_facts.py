@@ -341,6 +341,18 @@ def test_a_factor_of_four_shows_on_a_machine_of_any_speed(
     assert [finding.lane for finding in slow(CASE, lanes)] == ([ZERO] if caught else [])
 
 
+@pytest.mark.parametrize(("times", "caught"), [(3.0, False), (4.0, True)])
+def test_a_lane_that_fuses_kernels_may_take_as_long_as_those_that_do_not(times: float, caught: bool) -> None:
+    """Two selu are one fused kernel, which has the loops of the twelve that other lanes compile."""
+    of_others = work(Facts(kernels=12, passes=100))
+    lanes: dict[LaneSpec, Outcome] = {
+        ZERO: timed(times * of_others + 0.05, 1, 120),
+        TVM: timed(of_others, 12, 100),
+        FOLDED: timed(of_others, 12, 100),
+    }
+    assert [finding.lane for finding in slow(CASE, lanes)] == ([ZERO] if caught else [])
+
+
 def test_the_evidence_of_a_slow_lane_is_in_hundredths_of_a_second() -> None:
     lanes: dict[LaneSpec, Outcome] = {TVM: timed(1.0034), TVM_ONNX: timed(1.0034), TVM_C: timed(12.3456)}
     evidence = Excess(Quantity.TIME, 12.35, 10.03, "the other lanes")
