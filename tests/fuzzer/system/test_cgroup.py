@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -112,8 +113,13 @@ def real() -> Path:
 
 def test_all_of_a_real_group_ends_with_it(real: Path) -> None:
     """Also a process that has left its session and its parent."""
-    leaves = "read line; setsid sleep 60 >&2 & echo $!; sleep 60"
-    with subprocess.Popen(["sh", "-c", leaves], stdin=-1, stdout=-1, text=True) as process:
+    sleeps = "import time; time.sleep(60)"
+    leaves = (
+        "import subprocess, sys; input(); "
+        f"left = subprocess.Popen([sys.executable, '-c', {sleeps!r}], stdout=2, start_new_session=True); "
+        f"print(left.pid, flush=True); {sleeps}"
+    )
+    with subprocess.Popen([sys.executable, "-c", leaves], stdin=-1, stdout=-1, text=True) as process:
         group = Delegated(real).new_for(process.pid)
         assert group is not None
         assert process.stdin is not None
