@@ -21,7 +21,7 @@ from pathlib import Path
 from fuzzer.isolate.executor import Bounds, Executor
 from fuzzer.isolate.sine_case import sine_case
 from fuzzer.lanes.abuses import ABUSES
-from fuzzer.system import process_tree
+from fuzzer.system import process_tree, strays
 from fuzzer.system.processes import resident_bytes, state
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Died, Outcome, Raised, Ran
@@ -57,11 +57,11 @@ def _is_survived(executor: Executor, name: str, bounds: Bounds) -> bool:
     for child in executor._idle:
         child.close()
     executor._idle.clear()
-    memory, left = resident_bytes(os.getpid()), _left(zygote)
+    memory, left = resident_bytes(os.getpid()), _left(executor, zygote)
     rights = [isinstance(each, Ran) for each in (outcomes[before], outcomes[after], again[before])]
     good = all(rights) and memory <= MOST_BYTES and not left
     print(
-        f"{'ok ' if good else 'BAD'} {name:10} {_words(outcomes[abuse]):60} {seconds:5.1f} s"
+        f"{'ok ' if good else 'BAD'} {name:12} {_words(outcomes[abuse]):60} {seconds:5.1f} s"
         f"  supervisor {memory / 1e6:5.1f} MB  {len(left)} processes left  {sum(rights)} of 3 honest results",
         flush=True,
     )
@@ -72,10 +72,10 @@ def _lane(variant: str, name: str) -> LaneSpec:
     return LaneSpec(name, Engine.FAULTY, variant=variant)
 
 
-def _left(zygote: int) -> list[int]:
-    """The processes below this one, but for its zygote, after up to five seconds."""
+def _left(executor: Executor, zygote: int) -> list[int]:
+    """The processes below this one, but for its zygote, and those that have left its tree, after up to five seconds."""
     deadline = time.monotonic() + LEFT_SECONDS
-    while left := _below(zygote):
+    while left := [*_below(zygote), *_outside(executor)]:
         if time.monotonic() > deadline:
             break
         time.sleep(0.1)
@@ -85,6 +85,12 @@ def _left(zygote: int) -> list[int]:
 def _below(zygote: int) -> list[int]:
     below = [pid for pid in process_tree.descendants(os.getpid()) if pid not in process_tree.children(os.getpid())]
     return [pid for pid in below if pid != zygote and state(pid) not in ("", "Z")]
+
+
+def _outside(executor: Executor) -> list[int]:
+    """Processes of lanes that are not below this one."""
+    below = {os.getpid(), *process_tree.descendants(os.getpid())}
+    return [pid for pid in strays.working_in(executor._scratch) if pid not in below]
 
 
 def _words(outcome: Outcome) -> str:

@@ -1,7 +1,7 @@
 """Kill a campaign with SIGKILL at random moments, continue it each time, and check what is left.
 
     python benchmarks/kill.py [--kills 50] [--seed 1] [--most-seconds 10] [--lanes GLOB] [--ops GLOB]
-                              [--campaign DIR] [--victims supervisor,zygote,child] [--fast]
+                              [--campaign DIR] [--victims supervisor,zygote,child] [--fast] [--most-resume SECONDS]
 
 After each kill, and after a last run that ends by SIGINT:
 
@@ -11,6 +11,9 @@ After each kill, and after a last run that ends by SIGINT:
     no process of the campaign is alive 5 s later
     the index is sound, and knows no finding that is not in crashes/
     `fuzz status --json` works, and can read everything
+    at most one test per worker was finished and is not in the index (with `--fast`)
+    files and folders that the kill before left half written are gone, where this run began its tests
+    a run began its tests within `--most-resume` seconds
     the next test is not one from before, and every test before it is in the index: only tests that ran are repeated
 
 Cases are drawn without guidance, so that they depend on the seed and the number alone. At the end all tests run once
@@ -49,6 +52,7 @@ from child_campaign import BEFORE_CHECKOUT, ROOT, fuzz_to_its_end, killed, last_
 
 from fuzzer.campaign import index, state
 from fuzzer.campaign.database import Empty
+from fuzzer.campaign.layout import SCRATCH
 from fuzzer.findings import finding_file, natural_file
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.report import regression_test
@@ -57,8 +61,11 @@ from fuzzer.system.process_tree import children, descendants
 from fuzzer.system.processes import start_time
 from generators import case_file
 
+WORKERS = 2
 GRACE_SECONDS = 5.0
 START_SECONDS = 120.0
+FINISHED = "DIFFTVM_BENCHMARK_FINISHED"
+"""As in benchmarks/fast_lanes/sitecustomize.py."""
 SUPERVISOR, ZYGOTE, CHILD = VICTIMS = ("supervisor", "zygote", "child")
 EARLY = 5
 """One kill of so many comes while the compilers start."""
@@ -78,6 +85,8 @@ class Left:
     folders: Folders
     digests: dict[str, str]
     counted: Counted
+    half_written: frozenset[str] = frozenset()
+    """Files and folders whose name begins with `.tmp-`."""
 
     @property
     def sightings(self) -> int:
@@ -88,7 +97,14 @@ class Left:
 def left_in(campaign: Path) -> Left:
     folders = read(campaign, with_cases=True)
     digests = {name: _digest(campaign / SAVED / name) for name in folders.saved}
-    return Left(folders, digests, counted_in(campaign))
+    return Left(folders, digests, counted_in(campaign), frozenset(_half_written(campaign)))
+
+
+def _half_written(campaign: Path) -> Iterator[str]:
+    for pattern in (".tmp-*", "*/.tmp-*", "*/*/.tmp-*"):
+        for path in campaign.glob(pattern):
+            if SCRATCH not in path.parts:
+                yield str(path.relative_to(campaign))
 
 
 def _digest(folder: Path) -> str:
@@ -176,6 +192,30 @@ def unsound(campaign: Path) -> Iterator[str]:
             ((finished,),) = opened.rows(tuple[int], "SELECT count(*) FROM tests WHERE number < ?", own.next_test)
             if finished != own.next_test:
                 yield f"{index.NAME}: it has {finished} of {own.next_test} tests"
+
+
+def not_swept(before: Left, after: Left, began_tests: bool) -> Iterator[str]:
+    """What a kill left half written, and the start of the next run did not delete."""
+    if began_tests:
+        for name in sorted(before.half_written & after.half_written):
+            yield f"{name}: an earlier kill has left it, and the next start has not deleted it"
+
+
+def repeated(campaign: Path, finished: Path) -> Iterator[str]:
+    """Whether more tests were finished, and are not in the index, than a kill may lose."""
+    if not finished.exists() or not (campaign / index.NAME).exists():
+        return
+    begun = {int(line) for line in finished.read_text().splitlines()}
+    with suppress(Empty), index.Index(campaign, writes=False) as opened:
+        if unsaved := sorted(begun.difference(opened.done_from(0))):
+            finished.write_text("".join(f"{number}\n" for number in sorted(begun.difference(unsaved))))
+            if len(unsaved) > WORKERS:
+                yield f"{index.NAME}: {len(unsaved)} finished tests are not in it: {unsaved}"
+
+
+def late(seconds: float, most: float | None) -> Iterator[str]:
+    if most is not None and seconds > most:
+        yield f"the run began its tests after {seconds:.1f} s"
 
 
 class Status(msgspec.Struct):
@@ -270,12 +310,13 @@ def first_commit(process: subprocess.Popen[bytes], campaign: Path) -> float:
 
 
 def words_of(campaign: Path, options: argparse.Namespace) -> tuple[object, ...]:
-    chosen = ("--lanes", options.lanes, "--ops", options.ops, "--workers", 2, "--random")
+    chosen = ("--lanes", options.lanes, "--ops", options.ops, "--workers", WORKERS, "--random")
     return "run", "--seed", options.seed, "--campaign", campaign, *chosen
 
 
 def run_without_a_kill(options: argparse.Namespace, folder: Path, first: int, end: int) -> Left:
     """Run the tests from `first` to before `end` in the new directory `folder`. Exit where that fails."""
+    os.environ.pop(FINISHED, None)
     words = (*words_of(folder, options), "--first", first, "--end", end, "--triage-share", 0, "--drain", 0)
     log = folder.parent / f"{folder.name}.log"
     with running(ROOT, words, folder.parent, log) as process:
@@ -335,6 +376,7 @@ def main() -> None:
     parser.add_argument("--ops", default="*", help="for tests that are cheaper still")
     parser.add_argument("--victims", type=victims_of, default=[SUPERVISOR])
     parser.add_argument("--fast", action="store_true", help="no compilers: the lanes of benchmarks/fast_lanes")
+    parser.add_argument("--most-resume", type=float, metavar="SECONDS", help="a later first test is wrong")
     options = parser.parse_args()
     if options.fast:
         os.environ[BEFORE_CHECKOUT] = str(ROOT / "benchmarks" / "fast_lanes")
@@ -343,11 +385,17 @@ def main() -> None:
     campaign.mkdir(parents=True, exist_ok=True)
     before, bad, slowest = left_in(campaign), 0, 0.0
     first = before.counted.next_test
+    finished = campaign.parent / f"{campaign.name}.finished"
+    finished.unlink(missing_ok=True)
+    if options.fast:
+        os.environ[FINISHED] = str(finished)
     for number, moment in enumerate(moments(options.seed, options.kills, options.most_seconds, options.victims), 1):
         processes, seconds = run_and_end(campaign, options, moment)
         slowest = max(slowest, seconds)
         alive, after = survivors(processes), left_in(campaign)
         lines = problems(campaign, before, after, alive)
+        lines += [*not_swept(before, after, moment.of_tests), *repeated(campaign, finished)]
+        lines += late(seconds, options.most_resume)
         bad += len(lines)
         folders = after.folders
         print(

@@ -47,6 +47,7 @@ PARTS = {
                 "store",
                 "index",
                 "database",
+                "trust",
                 "schema",
                 "tables",
                 "rows",

@@ -13,8 +13,8 @@ import torch
 
 from fuzzer.lanes.base.prepared_case import PreparedCase, Step, from_torch
 from fuzzer.lanes.faulty import FaultyLane
-from generators import torch_source
 from generators.graph import DType
+from generators.torch import source as torch_source
 from oracles.lane import LaneSpec
 from oracles.outcome import Ran, Stage
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from importlib import import_module
+from itertools import zip_longest
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -108,11 +111,36 @@ def routed(arguments: list[str]) -> list[str]:
     return ["run", *arguments] if arguments[0].startswith("-") else arguments
 
 
+def writes_to(arguments: list[str]) -> Path | None:
+    """The campaign that a command writes to from its start to its end; None where it writes to none."""
+    verb, *rest = arguments
+    if not (verb == "run" or (verb == "triage" and "--work" in rest)) or {"--help", "-h"} & set(rest):
+        return None
+    folder = "."
+    for word, after in zip_longest(rest, rest[1:], fillvalue=folder):
+        if word == "--campaign":
+            folder = after
+        elif word.startswith("--campaign="):
+            folder = word.removeprefix("--campaign=")
+    return Path(folder)
+
+
+def _require_free(folder: Path) -> None:
+    """Refuse a second writer before the modules of its verb are imported, which takes seconds."""
+    from fuzzer.campaign.lock import require_free
+
+    require_free(folder)
+
+
 def main() -> None:
-    """Run a command. Besides the verb's own exit codes: 64 for bad input, 69 for a missing environment."""
+    """Run a command. Besides the verb's own exit codes: 64 for bad input, 69 for a missing environment, 79 for an error
+    of difftvm, whose traceback is printed."""
     secrets.remove_from_environment()
+    arguments = routed(sys.argv[1:])
     try:
-        code = app(routed(sys.argv[1:]), standalone_mode=False, prog_name="fuzz")
+        if (folder := writes_to(arguments)) is not None:
+            _require_free(folder)
+        code = app(arguments, standalone_mode=False, prog_name="fuzz")
     except typer.Abort:
         say("interrupted")
         sys.exit(Exit.INTERRUPTED)
@@ -122,7 +150,7 @@ def main() -> None:
 
 
 def _reported(error: Exception) -> Exit:
-    """Print one line for an error that the user can correct; raise an error that is a bug in difftvm.
+    """Print one line for an error that the user can correct, and the traceback of one that is a bug in difftvm.
 
     The types of errors are imported here, because `fuzz --help` does not need their modules."""
     from fuzzer.campaign.lock import Busy
@@ -144,7 +172,8 @@ def _reported(error: Exception) -> Exit:
             say(one_sentence(f"fuzz: {error}; {what_to_do}"))
             return Exit.ENVIRONMENT
         case _:
-            raise error
+            traceback.print_exception(error)
+            return Exit.OWN_ERROR
 
 
 if __name__ == "__main__":

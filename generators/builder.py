@@ -33,6 +33,12 @@ from generators.zero_sensitivity import unsafe_operands
 if TYPE_CHECKING:  # the table's rows import this module
     from generators.op import Op
 
+PLAIN_TORCH, PLAIN_ONNX = 40, 70
+"""How many calls in a hundred have the plain form, where there are others."""
+
+LOCAL_PERCENT = 10
+"""How many of the calls that could be functions of the model are: TVM reads no model that has one."""
+
 WINDOW = 16
 """How many values `pick` looks at. The bound keeps the cost of a node independent of the size of the graph."""
 
@@ -46,6 +52,7 @@ class Builder:
     symbols   symbolic dimensions. With them, sizes keep their formulas (`generators.symbolic.Size`)
     sizes     the size of each symbol during construction
     also      other sizes of the symbols. The formulas of all result sizes must hold for them too
+    opset     the opset of a graph of ONNX; 0 for a graph of PyTorch
     """
 
     def __init__(
@@ -56,7 +63,9 @@ class Builder:
         symbols: Sequence[Symbol] = (),
         sizes: Mapping[str, int] | None = None,
         also: Sequence[Mapping[str, int]] = (),
+        opset: int = 0,
     ) -> None:
+        self.opset = opset
         self.source = source
         self.limits = limits
         self.profile = profile
@@ -183,7 +192,7 @@ class Builder:
         self._counts[role] += 1
         self._types[value.name] = type
         self._reads[value.name] = 0
-        layout = self._layout(type, domain) if role is Role.INPUT else Layout.CONTIGUOUS
+        layout = self._layout(type, domain) if role is Role.INPUT and not self.opset else Layout.CONTIGUOUS
         self.inputs.append(Input(value, role, domain, layout))
         if role is Role.INPUT and domain == ANY:  # only the operator that made it reads an input with a domain
             self._values.append(value)
@@ -231,6 +240,17 @@ class Builder:
     def buffer(self, dtype: DType, *shape: int, domain: Domain = ANY) -> Value:
         """Add a tensor that the module owns and does not train, such as running statistics."""
         return self.fresh_input(TensorType(dtype, shape), Role.BUFFER, domain)
+
+    def tensor_of_model(self, dtype: DType, *shape: int, domain: Domain = ANY) -> Value:
+        """Add a tensor that a model of ONNX mostly has: an initializer, else the result of a node Constant or an input.
+        Sometimes return an existing initializer of this type."""
+        percentile = self.source.integer(1, 100)
+        if percentile <= 60:
+            return self.param(dtype, *shape, domain=domain)
+        from generators.onnx.forms import may_hold
+
+        role = Role.BUFFER if percentile <= 75 and may_hold(self.opset, dtype) else Role.INPUT
+        return self.fresh_input(TensorType(dtype, shape), role, domain)
 
     def emit(self, op: Op, args: Sequence[Value], attrs: Attrs, form: Form = Form.PLAIN) -> tuple[Value, ...]:
         """Append a node and return its results. Raise `Invalid` if the operator refuses the operands, or if the
@@ -322,14 +342,25 @@ class Builder:
         return True
 
     def _form(self, op: Op, args: Sequence[Value], types: tuple[TensorType, ...], attrs: Attrs) -> Form:
-        if not op.forms or self.source.chance(40):
+        if not op.forms or self.source.chance(PLAIN_ONNX if self.opset else PLAIN_TORCH):
             return Form.PLAIN
         form = self.source.choice(tuple(op.forms))
         if form is Form.INPLACE and not self._may_work_in_place(op, args, types, attrs):
             return Form.PLAIN
         if form is Form.MODULE and not self._module_owns_parameters(op, args):
             return Form.PLAIN
+        if form is Form.LOCAL and self.source.chance(100 - LOCAL_PERCENT):
+            return Form.PLAIN
+        if self.opset and not self._fits_opset(form, types, op.results(types, attrs)):
+            return Form.PLAIN
         return form if op.expresses(form, types, attrs) else Form.PLAIN
+
+    def _fits_opset(self, form: Form, operands: Sequence[TensorType], results: Sequence[TensorType]) -> bool:
+        """Whether a file of this opset can have the form. Sizes that are computed are the same for all bindings only
+        where nothing is symbolic."""
+        from generators.onnx.forms import fits_opset
+
+        return fits_opset(form, self.opset, operands, results) and not (form is Form.COMPUTED and self.symbols)
 
     def _may_work_in_place(self, op: Op, args: Sequence[Value], types: tuple[TensorType, ...], attrs: Attrs) -> bool:
         """Whether the call may overwrite its first operand: a node computed it, it is not a view, no other node reads
@@ -404,7 +435,8 @@ class Builder:
                 case _:
                     outputs.append(source.choice(results))
         inputs = tuple([item for item in self.inputs if self._reads[item.value.name]])
-        graph = Graph(inputs, tuple(self.nodes), tuple(outputs))
+        dialect = "onnx" if self.opset else "torch"
+        graph = Graph(inputs, tuple(self.nodes), tuple(outputs), dialect, opset=self.opset)
         return formal(graph, self.symbols) if self.symbols else graph
 
 

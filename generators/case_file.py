@@ -69,6 +69,7 @@ class CaseDoc(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     inputs: list[InputDoc]
     nodes: list[NodeDoc]
     outputs: list[str]
+    opset: int = 0
     symbols: dict[str, SymbolDoc] = {}
     sizes: dict[str, int] = {}
     also: list[dict[str, int]] = []
@@ -90,6 +91,7 @@ def encode(case: Case) -> tuple[bytes, bytes]:
             for n in graph.nodes
         ],
         list(graph.outputs),
+        graph.opset,
         {symbol.name: SymbolDoc(symbol.low, symbol.high) for symbol in graph.symbols},
         dict(sorted(case.sizes.items())),
         [dict(sorted(sizes.items())) for sizes in case.also],
@@ -190,7 +192,7 @@ def _graph(doc: CaseDoc) -> Graph:
         except Invalid as error:
             raise Invalid(f"nodes[{index}] ({node.op}): {error}") from None
     symbols = tuple(Symbol(name, each.low, each.high) for name, each in doc.symbols.items())
-    return Graph(inputs, tuple(nodes), tuple(doc.outputs), doc.dialect, symbols)
+    return Graph(inputs, tuple(nodes), tuple(doc.outputs), doc.dialect, symbols, doc.opset)
 
 
 def _attrs(raw: dict[str, Any]) -> Attrs:

@@ -11,7 +11,7 @@ import numpy as np
 from generators.domain import ANY, Bounds
 from generators.graph import NAME, SYMBOL, Array, Case, Form, Graph, Input, Invalid, Layout, Node, TensorType, Value
 from generators.op import Layer
-from generators.table import TABLE
+from generators.table import DIALECTS, TABLE, dialect_of
 from generators.values import holds
 
 MAX_NUMEL = 1 << 26
@@ -22,12 +22,27 @@ MAX_BINDINGS = 8
 def check(case: Case) -> None:
     """Raise `Invalid`, which names the place, unless the case keeps every rule of `generators.graph`."""
     graph = case.graph
-    if graph.dialect != "torch":
-        raise Invalid(f"dialect {graph.dialect!r} is not known; this version reads 'torch'")
+    _check_dialect(graph)
     _check_symbols(case)
     _check_tensors(case, _bound_and_checked(graph, case.sizes))
     for sizes in case.also:
         _bound_and_checked(graph, sizes)
+
+
+def _check_dialect(graph: Graph) -> None:
+    """Check that all nodes and forms are those of the graph's dialect, and of its version."""
+    if graph.dialect not in DIALECTS:
+        raise Invalid(f"dialect {graph.dialect!r} is not known; this version reads {', '.join(map(repr, DIALECTS))}")
+    for index, node in enumerate(graph.nodes):
+        if dialect_of(node.op) != graph.dialect:
+            raise Invalid(f"nodes[{index}]: {node.op!r} is no operator of {graph.dialect}; `fuzz ops` lists them")
+    if graph.dialect == "torch":
+        if graph.opset:
+            raise Invalid("opset: only graphs of ONNX have one")
+        return
+    from generators.onnx.check import check_file
+
+    check_file(graph)
 
 
 def _bound_and_checked(graph: Graph, sizes: Mapping[str, int]) -> Graph:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -64,3 +65,14 @@ def index(size: int) -> Domain:
 def distinct(low: int, high: int, axis: int) -> Domain:
     """Integers of which no two along an axis are equal, for operators that must not write to one position twice."""
     return Domain(Bounds.DISTINCT, low, high, axis)
+
+
+def common(domains: Sequence[Domain]) -> Domain:
+    """What several domains of one operand have in common: the intersection of ranges; else the first that is none."""
+    if not domains or ANY in domains:
+        return ANY
+    ranges = [domain for domain in domains if domain.bounds in (Bounds.WITHIN, Bounds.DISTINCT)]
+    if len(ranges) < len(domains):
+        return next(domain for domain in domains if domain not in ranges)
+    low, high = max(domain.low for domain in ranges), min(domain.high for domain in ranges)
+    return within(low, high) if low <= high else ANY

@@ -19,7 +19,7 @@ def formal(graph: Graph, symbols: Sequence[Symbol]) -> Graph:
     inputs = tuple(replace(item, value=formal_value(item.value)) for item in graph.inputs)
     values = [*(item.value for item in inputs), *(value for node in nodes for value in node.results)]
     used = {name for value in values for name in value.type.symbols}
-    return Graph(inputs, nodes, graph.outputs, symbols=tuple(s for s in symbols if s.name in used))
+    return replace(graph, inputs=inputs, nodes=nodes, symbols=tuple(s for s in symbols if s.name in used))
 
 
 def plain_attr(attr: Attr) -> Attr:

@@ -51,8 +51,8 @@ class Value:
 
 class Role(StrEnum):
     INPUT = "input"
-    PARAM = "param"  # a torch.nn.Parameter of the module; a buffer if its dtype is not a float
-    BUFFER = "buffer"
+    PARAM = "param"  # a torch.nn.Parameter of the module; a buffer if its dtype is not a float. In ONNX: an initializer
+    BUFFER = "buffer"  # in ONNX: the result of a node Constant
 
     @property
     def is_owned(self) -> bool:
@@ -80,12 +80,24 @@ class Input:
 class Form(StrEnum):
     """How a call is written. Every operator has the plain form, and some have others."""
 
-    PLAIN = "plain"
+    PLAIN = "plain"  # in ONNX: a node whose constant inputs are initializers
+
+    # of PyTorch
     FUNCTION = "function"  # torch.add(x, y)
     METHOD = "method"  # x.add(y)
     OPERATOR = "operator"  # x + y
     INPLACE = "inplace"  # x.add_(y), x += y
     MODULE = "module"  # a layer of torch.nn, constructed in __init__
+
+    # of ONNX. The first four say where the constant inputs of a node come from
+    CONSTANT = "constant"  # nodes Constant with a tensor
+    LIST = "list"  # nodes Constant with a number or a list of numbers, which opset 12 has
+    AS_INPUT = "as-input"  # inputs of the model
+    COMPUTED = "computed"  # computed from the shape of the first operand: Shape, Gather, Add, Concat
+    IDENTITY = "identity"  # the first operand comes through Identity
+    EMPTY = "empty"  # inputs that are left out at the end are written as empty names
+    LOCAL = "local"  # the node is a function of the model
+    BRANCH = "branch"  # the node is in both branches of an If
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +115,10 @@ class Node:
 
     @property
     def title(self) -> str:
-        """The operator's name for people. For a row that calls a function by name, it is the name of the function."""
+        """The operator's name for people. For a row that calls a function by name, it is the name of the function; for
+        ONNX, the operator without its version."""
         call = self.attrs.get("call")
-        return call.partition("(")[0] if isinstance(call, str) else self.op
+        return call.partition("(")[0] if isinstance(call, str) else self.op.partition("-")[0]
 
     @property
     def not_in_place(self) -> Node:
@@ -124,11 +137,14 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
+    """`opset` is the version of ONNX's default domain; 0 for PyTorch."""
+
     inputs: tuple[Input, ...]
     nodes: tuple[Node, ...]
     outputs: tuple[str, ...]
     dialect: str = "torch"
     symbols: tuple[Symbol, ...] = ()
+    opset: int = 0
 
     def values(self) -> Iterator[Value]:
         for item in self.inputs:

@@ -14,10 +14,10 @@ from generators.check import check
 from generators.choice import ChoiceSource
 from generators.domain import ANY
 from generators.graph import Array, Case, DType, Form, Graph, Input, Invalid, Layout, Node, Profile, TensorType, Value
+from generators.guards import is_guard
 from generators.op import Op
 from generators.table import TABLE
 from generators.torch.ops import OPS
-from generators.torch.ops.guard import GUARDS
 from generators.values import draw, draw_profile, may_be_extreme
 
 ATTEMPTS = 20
@@ -27,12 +27,12 @@ def mutate(
     source: ChoiceSource,
     case: Case,
     limits: Limits = Limits(),
-    ops: Sequence[Op] = OPS,
+    ops: Sequence[Op] | None = None,
     donor: Case | None = None,
     changes: Sequence[Mutation] | None = None,
 ) -> Case:
-    """Return a mutated case. `donor` is a case whose nodes may be appended to it. `changes` are those that are tried;
-    None means all.
+    """Return a mutated case. `ops` are the operators that are inserted; None means all that its dialect has. `donor` is
+    a case of the same dialect whose nodes may be appended to it. `changes` are those that are tried; None means all.
 
     A mutation that changes only values keeps symbolic dimensions. The others work on the graph bound to its sizes.
     """
@@ -40,13 +40,22 @@ def mutate(
     for _ in range(ATTEMPTS):
         change = source.choice(changes or MUTATIONS)
         try:
-            changed = change(_Task(source, static, limits, ops, donor))
+            changed = change(_Task(source, static, limits, ops or _rows(static.graph), donor))
             if changed is not None and (changed.graph != static.graph):
                 check(changed)
                 return replace(changed, origin=_origin(change.__name__, case))
         except Invalid:
             continue
     return replace(_other_values(source, case), origin=_origin("values", case))
+
+
+def _rows(graph: Graph) -> Sequence[Op]:
+    """The rows that a graph may have."""
+    if not graph.opset:
+        return OPS
+    from generators.onnx.rows import rows_at
+
+    return rows_at(graph.opset)
 
 
 def _origin(change: str, case: Case) -> str:
@@ -71,10 +80,14 @@ class _Task:
 
     def replay(self) -> _Replay:
         """Return a replay whose builder has the inputs, but no nodes yet."""
-        replayed = _Replay(Builder(self.source, self.limits, self.case.profile), self.graph)
+        replayed = _Replay(_builder(self), self.graph)
         for item in self.graph.inputs:
             replayed.add_input(item, self.case.tensors[item.value.name])
         return replayed
+
+
+def _builder(task: _Task) -> Builder:
+    return Builder(task.source, task.limits, task.case.profile, opset=task.graph.opset)
 
 
 Mutation = Callable[[_Task], Case | None]
@@ -102,7 +115,7 @@ class _Replay:
         self._originals: dict[str, str] = {}  # for each name, the value in the builder that was defined for it
         with_domain = {item.value.name for item in graph.inputs if item.domain != ANY}
         read = {name for node in graph.nodes for name in node.args}
-        by_guards = {value.name for node in graph.nodes if node.op in GUARDS for value in node.results}
+        by_guards = {value.name for node in graph.nodes if is_guard(node.op) for value in node.results}
         self.guarded = with_domain | (by_guards & read)
 
     def add_input(self, item: Input, array: Array) -> None:
@@ -278,7 +291,9 @@ def _shape(task: _Task) -> Case | None:
 
 
 def _layout(task: _Task) -> Case | None:
-    """Change the layout of one input."""
+    """Change the layout of one input. A file of ONNX has no layouts."""
+    if task.graph.opset:
+        return None
     layout = task.source.choice(tuple(Layout))
 
     def laid_out(item: Input) -> Input:
@@ -296,6 +311,8 @@ def _splice(task: _Task) -> Case | None:
     donor = task.donor.at(task.donor.sizes) if task.donor.sizes else task.donor
     if len(task.graph.nodes) + len(donor.graph.nodes) > most_nodes(task.limits):
         return None
+    if not _may_join(task.graph, donor.graph):
+        return None
     replayed = task.replay()
     for node in task.graph.nodes:
         replayed.add(node)
@@ -311,6 +328,12 @@ def _splice(task: _Task) -> Case | None:
         appended.add(node)
     replayed.tensors |= appended.tensors
     return replayed.finish(task.case, task.graph.outputs)
+
+
+def _may_join(graph: Graph, donor: Graph) -> bool:
+    """Whether the graph may have the donor's calls: each version of ONNX must be in force at its opset."""
+    allowed = {row.name for row in _rows(graph)}
+    return graph.dialect == donor.dialect and all(node.op in allowed for node in donor.nodes)
 
 
 MUTATIONS: tuple[Mutation, ...] = (
@@ -361,7 +384,7 @@ def _with_input(task: _Task, change: Callable[[Input], Input]) -> Case | None:
 
 def _with_inputs(task: _Task, inputs: Sequence[Input]) -> Case | None:
     """Return the case with these inputs in place of its own. The numbers of changed inputs are drawn again."""
-    replayed = _Replay(Builder(task.source, task.limits, task.case.profile), task.graph)
+    replayed = _Replay(_builder(task), task.graph)
     rng = task.source.rng()
     for old, new in zip(task.graph.inputs, inputs, strict=True):
         if new.value.type.numel > task.limits.max_numel:

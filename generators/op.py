@@ -6,11 +6,14 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict, Union
 
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import DTYPE_NAMES, FLOATS, Attr, Attrs, DType, Form, Invalid, TensorType, Value
+
+if TYPE_CHECKING:  # the rows of ONNX import this module
+    from generators.onnx.operator import NodeForm
 
 Types = tuple[TensorType, ...]
 Operands = Callable[[Builder], tuple[Value, ...] | None]
@@ -18,6 +21,9 @@ DrawAttrs = Callable[[ChoiceSource, Types], Attrs | None]
 Infer = Callable[[Types, Attrs], TensorType | Types]
 Terms = Callable[[Types, Attrs], int]
 Template = str | Callable[[tuple[str, ...], Attrs], str]
+Source = Union[Template, "NodeForm"]
+"""How a call is written: Python text for PyTorch, a node of a file for ONNX."""
+
 When = Callable[[Types, Attrs], bool]
 
 
@@ -113,7 +119,7 @@ def never(types: Types, attrs: Attrs) -> bool:
 class Arithmetic(Enum):
     """How an operator computes a result that it rounds. It decides how far correct implementations may differ.
 
-    The envelope (`fuzzer/lanes/torch/envelope.py`) turns this into numbers, and docs/tolerance.md gives the
+    The envelope (`fuzzer/lanes/envelope/`) turns this into numbers, and docs/tolerance.md gives the
     measurements. An operator without `terms` is exact: its arithmetic does not matter.
     """
 
@@ -191,6 +197,13 @@ class Spelling:
 
 
 @dataclass(frozen=True, slots=True)
+class Writing:
+    """Another way to write a node in a file, which needs no text of its own."""
+
+    when: When = always
+
+
+@dataclass(frozen=True, slots=True)
 class Layer:
     """The call as a layer of torch.nn.
 
@@ -216,8 +229,9 @@ class Op:
     operands  picks or makes its operands in a builder; None where the graph offers nothing that fits
     attrs     draws attributes for operands of these types; None where none fit
     infer     result type(s); raises `Invalid` exactly where PyTorch would refuse (the types have no symbols)
-    source    Python: {0} {1} are operands by position, {args} all operands, {key} an attribute. An expression or, where
-              it contains {out} (for several results {out0} {out1} ...), statements that define the results
+    source    for ONNX the form of the node. For PyTorch text in Python: {0} {1} are operands by position, {args} all
+              operands, {key} an attribute. An expression or, where it contains {out} (for several results {out0}
+              {out1} ...), statements that define the results
     schema    its attributes, under PyTorch's keywords, and the values that each may take
     defaults  PyTorch's defaults. {more} in `source` stands for ", key=value" of all attributes that the text does not
               mention and that differ from their default
@@ -245,14 +259,14 @@ class Op:
     name: str
     operands: Operands
     infer: Infer
-    source: Template
+    source: Source
     attrs: DrawAttrs = no_attrs
     schema: Mapping[str, AttrKind] = field(default_factory=dict)
     defaults: Attrs = field(default_factory=dict)
     arity: tuple[int, int] = (1, 1)
     terms: Terms | None = None
     scale: float = 0.0
-    forms: Mapping[Form, str | Spelling | Layer] = field(default_factory=dict)
+    forms: Mapping[Form, str | Spelling | Layer | Writing] = field(default_factory=dict)
     view: bool = False
     lists: bool = False
     arithmetic: Arithmetic = Arithmetic.FUNCTION
@@ -293,6 +307,8 @@ class Op:
             case Layer() as layer:
                 owned = len(layer.params) + layer.inputs
                 return len(types) <= owned and self._template_expresses(layer.make, attrs) and layer.when(types, attrs)
+            case Writing() as writing:
+                return writing.when(types, attrs)
             case Spelling() as spelling:
                 return self._template_expresses(spelling.source, attrs) and spelling.when(types, attrs)
             case template:
@@ -311,8 +327,9 @@ class Op:
     def render(self, args: tuple[str, ...], attrs: Attrs, form: Form = Form.PLAIN) -> str:
         """The call as Python text: an expression, or statements with {out} still open. Not for the form of a layer."""
         spelling = self.source if form is Form.PLAIN else self.forms[form]
-        assert not isinstance(spelling, Layer), "torch_source renders layers"
-        return self.fill(spelling.source if isinstance(spelling, Spelling) else spelling, args, attrs)
+        text = spelling.source if isinstance(spelling, Spelling) else spelling
+        assert isinstance(text, str) or callable(text), "generators.torch.source renders layers, and ONNX has no text"
+        return self.fill(text, args, attrs)
 
     def fill(self, template: Template, args: tuple[str, ...], attrs: Attrs) -> str:
         if callable(template):

@@ -66,7 +66,7 @@ def _generate(
     motif_percent: int,
 ) -> Case:
     symbolic = source.rarely(SYMBOLIC_PERCENT) if symbolic is None else symbolic
-    builder = _symbolic_builder(source, limits, profile) if symbolic else Builder(source, limits, profile)
+    builder = symbolic_builder(source, limits, profile) if symbolic else Builder(source, limits, profile)
     motifs = (MOTIFS if ops is OPS else ()) if motifs is None else motifs
     if motifs and limits.max_nodes >= MOTIF_NODES and source.rarely(motif_percent):
         source.choice(motifs).grow(builder)
@@ -94,14 +94,14 @@ def grow(builder: Builder, count: int, ops: Sequence[Op], at_least: int | None =
             grown = builder.grow(source.choice(ops), connected=connected)
 
 
-def _symbolic_builder(source: ChoiceSource, limits: Limits, profile: Profile) -> Builder:
+def symbolic_builder(source: ChoiceSource, limits: Limits, profile: Profile, opset: int = 0) -> Builder:
     """Return a builder with one or two symbols, bound to their largest size, to 1, and to up to two drawn sizes."""
     names = ("n", "m")[: source.integer(1, 2)]
     symbols = [Symbol(name, 1, source.integer(3, LARGEST)) for name in names]
     sizes = {symbol.name: symbol.high for symbol in symbols}
     between = [{s.name: source.integer(1, s.high) for s in symbols} for _ in range(source.integer(0, 2))]
     also = [{s.name: 1 for s in symbols}, *between]
-    return Builder(source, limits, profile, symbols, sizes, [b for i, b in enumerate(also) if b not in also[:i]])
+    return Builder(source, limits, profile, symbols, sizes, [b for i, b in enumerate(also) if b not in also[:i]], opset)
 
 
 def with_values(builder: Builder, origin: str = "") -> Case:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from generators.check import retyped
 from generators.domain import ANY, Domain, within
 from generators.graph import Form, Graph, Input, Invalid, Node
-from generators.torch.ops.guard import GUARDS
+from generators.guards import is_guard
 
 
 def keep_nodes(graph: Graph, kept: Collection[int]) -> Graph:
@@ -48,7 +48,7 @@ def _kept_nodes_and_guards(graph: Graph, kept: Collection[int]) -> list[Node]:
     for index, node in reversed(list(enumerate(graph.nodes))):
         names = {value.name for value in node.results}
         readers = [other for other in remaining if not names.isdisjoint(other.args)]
-        is_needed_guard = node.op in GUARDS and _domain(node) == ANY and len(readers) > 0
+        is_needed_guard = is_guard(node.op) and _domain(node) == ANY and len(readers) > 0
         if node.op == "nan_to_num":
             is_needed_guard = any(reader.op == "clamp" for reader in readers)
         if index in kept or is_needed_guard:

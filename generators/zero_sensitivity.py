@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from generators.domain import POSITIVE
 from generators.graph import Node, Profile, TensorType, Value
 
 if TYPE_CHECKING:  # these modules import this one
@@ -41,7 +42,28 @@ def zeros_agree(b: Builder, value: Value) -> bool:
         other = node.attrs["other"]
         positive = isinstance(other, int | float) and other > 0
         return positive and b.profile is not Profile.SPECIAL and _never_negative(b, node.args[0])
-    return node.op == "clamp" and _away_from_zero(node) and (b.profile is not Profile.SPECIAL or _without_nan(b, node))
+    if node.title in ("Add", "Sqrt"):
+        return b.profile is not Profile.SPECIAL and _positive(b, value.name)
+    clamps = node.op == "clamp" or node.op.startswith("Clip-")  # of PyTorch or of ONNX
+    return clamps and _away_from_zero(node) and (b.profile is not Profile.SPECIAL or _without_nan(b, node))
+
+
+def _positive(b: Builder, name: str) -> bool:
+    """Whether a value of ONNX is a positive input, a sum of one and a value that is never negative, or its root."""
+    producer = b.producer(name)
+    if producer is None:
+        return any(item.value.name == name and item.domain == POSITIVE for item in b.inputs)
+    _, node = producer
+    match node.title:
+        case "Sqrt":
+            return _positive(b, node.args[0])
+        case "Add":
+            one, other = node.args
+            return (_positive(b, one) and _never_negative(b, other)) or (
+                _positive(b, other) and _never_negative(b, one)
+            )
+        case _:
+            return False
 
 
 def _never_negative(b: Builder, name: str) -> bool:
@@ -50,9 +72,9 @@ def _never_negative(b: Builder, name: str) -> bool:
     if producer is None:
         return False
     _, node = producer
-    if node.op in ("mean", "sum"):
+    if node.title in ("mean", "sum", "ReduceMean", "ReduceSum"):
         return _never_negative(b, node.args[0])
-    return node.op == "square" or (node.op == "mul" and node.args[0] == node.args[1])
+    return node.op == "square" or (node.title in ("mul", "Mul") and node.args[0] == node.args[1])
 
 
 def _away_from_zero(clamp: Node) -> bool:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from generators.graph import Case
-from oracles.against_torch import comparable_results, judge
+from oracles.against_torch import comparable_results
+from oracles.compare import judge
 from oracles.finding import Component, Finding, exported_program_of, runs_exported_program
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcomes, Ran, Stage

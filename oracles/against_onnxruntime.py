@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from generators.graph import Case
-from oracles.against_torch import judge
+from oracles.compare import judge
 from oracles.finding import Component, Finding, Kind, Mismatch, is_onnx_reader, onnx_file_of
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Outcomes, Ran, Stage

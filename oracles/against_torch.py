@@ -10,22 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from generators.graph import Array, Case
+from oracles.compare import judge as judge
 from oracles.finding import (
     Component,
     Finding,
-    Kind,
-    Mismatch,
     exported_program_of,
     imports_onnx,
     is_onnx_reader,
     onnx_file_of,
     runs_exported_program,
 )
-from oracles.lane import Engine, LaneSpec, returns_gradients
+from oracles.lane import LaneSpec, is_reference, returns_gradients
 from oracles.outcome import Outcomes, Ran, Stage
-from oracles.reference import Expected, expected
-from oracles.tolerance import mismatch
-from oracles.transforms import Rounding, rounding_in
+from oracles.reference import expected
+from oracles.transforms import rounding_in
 
 
 def against_torch(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
@@ -53,27 +51,8 @@ def comparable_results(outcomes: Outcomes) -> dict[LaneSpec, tuple[Array, ...]]:
         for lane, outputs in ran.items()
         if is_onnx_reader(lane)
         or (
-            lane.engine is not Engine.TORCH
+            not is_reference(lane)
             and (not imports_onnx(lane) or onnx_file_of(lane) in good_files)
             and exported_program_of(lane) not in wrong_programs
         )
     }
-
-
-def judge(
-    outputs: tuple[Array, ...], right: tuple[Expected, ...], rounding: Rounding = Rounding.SAME
-) -> tuple[Kind, Mismatch] | None:
-    """Return the first difference, coarsest first: number of outputs, shapes, dtypes, values. None: no difference."""
-    if len(outputs) != len(right):
-        return Kind.WRONG_ARITY, Mismatch(0, f"{len(right)} outputs", f"{len(outputs)} outputs")
-    pairs = list(enumerate(zip(outputs, right, strict=True)))
-    for index, (actual, want) in pairs:
-        if actual.shape != want.eager.shape:
-            return Kind.WRONG_SHAPE, Mismatch(index, str(list(want.eager.shape)), str(list(actual.shape)))
-    for index, (actual, want) in pairs:
-        if actual.dtype != want.eager.dtype:
-            return Kind.WRONG_DTYPE, Mismatch(index, str(want.eager.dtype), str(actual.dtype))
-    for index, (actual, want) in pairs:
-        if evidence := mismatch(index, actual, want, rounding):
-            return Kind.WRONG_VALUE, evidence
-    return None

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from generators.graph import Case, Layout
 from oracles.finding import Finding, Kind, SideEffect, component_of
-from oracles.lane import Engine
+from oracles.lane import is_reference
 from oracles.outcome import Outcomes, Ran, Stage
 from oracles.reference import eager_run
 
@@ -20,7 +20,7 @@ def aliased_outputs(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
     eager = eager_run(outcomes)
     compact = {item.value.name for item in case.graph.inputs if item.layout is Layout.CONTIGUOUS}
     for lane, out in outcomes.items():
-        if eager is None or lane.engine is Engine.TORCH or not isinstance(out, Ran):
+        if eager is None or is_reference(lane) or not isinstance(out, Ran):
             continue
         shared = tuple(pair for pair in out.facts.aliases if pair not in eager.facts.aliases and pair[1] in compact)
         if shared:

@@ -1,4 +1,4 @@
-"""A lane gives a result for every model that PyTorch runs: it does not die, hang or raise."""
+"""A lane gives a result for every model that the eager run accepts: it does not die, hang or raise."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import assert_never
 
 from generators.graph import Case
 from oracles.finding import Component, Finding, Kind, component_of
-from oracles.lane import Engine
+from oracles.lane import Engine, LaneSpec, is_eager
 from oracles.outcome import (
     Broken,
     Built,
@@ -28,8 +28,8 @@ from oracles.reference import eager_run
 def crash(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
     valid = eager_run(outcomes) is not None
     for lane, outcome in outcomes.items():
-        if isinstance(outcome, Ran | Built | Unsupported | Skipped | Broken) or lane.engine is Engine.ONNX_REFERENCE:
-            continue  # the interpreter of the onnx package only confirms files; its own failures are not reported
+        if isinstance(outcome, Ran | Built | Unsupported | Skipped | Broken) or _only_confirms(lane):
+            continue
         if any(mutant.fate is MutantFate.DIED for mutant in outcome.facts.mutants):
             continue  # the process ended while it built a module broken on purpose: `checker_gap` judges that
         component = component_of(lane, outcome.stage)
@@ -37,8 +37,14 @@ def crash(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
         if isinstance(outcome, Raised) and component is Component.ONNXRUNTIME and outcome.stage is Stage.LOAD:
             component = Component.EXPORTER  # the exporter is at fault for a file that does not load
         if isinstance(outcome, Raised) and (component is Component.PYTORCH or not valid):
-            continue  # PyTorch itself refuses the model: the case is invalid, and the campaign counts it
+            continue  # the eager run itself refuses the model: the case is invalid, and the campaign counts it
         yield Finding(kind, component, lane, outcome.stage, outcome)
+
+
+def _only_confirms(lane: LaneSpec) -> bool:
+    """Whether the lane's own failures are not reported: it confirms a file, or measures how a case of ONNX is judged.
+    Most such lanes run the interpreter of the onnx package."""
+    return lane.engine is Engine.ONNX_REFERENCE or (lane.engine is Engine.ONNX and not is_eager(lane))
 
 
 def _kind(outcome: Raised | Died | TimedOut, component: Component) -> Kind:

@@ -159,6 +159,8 @@ def component_of(lane: LaneSpec, stage: Stage) -> Component:
 
     The stage `verify` folds the constants of an exported ONNX file, so it belongs to the exporter.
     """
+    if lane.engine is Engine.ONNX:
+        return Component.ONNXRUNTIME
     if stage in (Stage.EXPORT, Stage.VERIFY):
         return Component.EXPORTER
     if lane.engine is Engine.TORCH or stage in (Stage.START, Stage.RENDER):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from generators.graph import Case
-from oracles.against_torch import judge
+from oracles.compare import judge
 from oracles.finding import Component, Finding, Kind
 from oracles.lane import Engine, returns_gradients
 from oracles.outcome import Outcomes, Ran, Stage

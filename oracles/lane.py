@@ -13,6 +13,7 @@ class Engine(StrEnum):
     """Who computes the result."""
 
     TORCH = "torch"
+    ONNX = "onnx"  # the references of a case of ONNX: onnxruntime and the interpreter of the onnx package, on its file
     ONNXRUNTIME = "onnxruntime"
     ONNX_REFERENCE = "onnx-reference"  # the interpreter of the onnx package
     ONNX_FILE = "onnx-file"  # computes nothing: gives the exported file itself, for reports
@@ -32,11 +33,18 @@ class Importer(StrEnum):
     DYNAMO = "dynamo"  # torch.compile with TVM as its backend
     ONNX = "onnx"  # the file that the TorchScript exporter writes
     ONNX_DYNAMO = "onnx-dynamo"  # the file that is written from torch.export's program
+    ONNX_MODEL = "onnx-model"  # the model of a case of ONNX
     TRACE = "trace"  # torch.jit.trace, which Relay reads
 
     @property
     def is_onnx(self) -> bool:
+        """Whether it reads an ONNX file that an exporter of PyTorch writes."""
         return self in (Importer.ONNX, Importer.ONNX_DYNAMO)
+
+    @property
+    def reads_onnx(self) -> bool:
+        """Whether it reads an ONNX file, of an exporter or of a case of ONNX."""
+        return self.is_onnx or self is Importer.ONNX_MODEL
 
     @property
     def is_exported(self) -> bool:
@@ -92,10 +100,11 @@ class LaneSpec:
     """One lane. A lane is drawn, stored in findings, reduced and bisected, as a graph is.
 
     name        short and stable, e.g. relax-export-llvm
-    variant     which computation a torch or faulty lane does (eager, f64, envelope; hang, ...); for a TVM lane, which
-                program it compiles (relax, relay, gradient, ...)
+    variant     which computation a reference or faulty lane does (eager, witness, f64, envelope; hang, ...); for a TVM
+                lane, which program it compiles (relax, relay, gradient, ...)
     toolchain   the interpreter, with its own torch and TVM, that the lane runs in
-    opset       the opset of the ONNX file; None: the exporter chooses
+    opset       the opset of the ONNX file; None: the exporter chooses, and a case of ONNX has its own. Another opset
+                than the case's: onnx.version_converter converts the file
     passes      names of rows of `oracles.transforms.TRANSFORMS`, run on the imported module in this order
     pipeline    the passes of the compilation, which run after `passes`
     disabled    passes that the pipeline leaves out (disabled_pass of PassContext)
@@ -106,6 +115,7 @@ class LaneSpec:
     checked     whether TVM's checker of well-formedness checks the module after the import and after every pass
     as_library  whether the result is written as a shared library and loaded again
     symbolic    whether the module is compiled for all sizes of the case's symbolic dimensions; it runs at the case's
+    given_sizes whether a file of ONNX leaves its sizes open, and the importer gets them (shape_dict of from_onnx)
     fresh       whether the lane runs in a process of its own, which must not change the result
     tracing     what the lane records of its passes, and how many of them run; only blame sets it, no finding has it
     until       the last stage that runs: the lane ends there as `Built`; only triage sets it, no finding has it
@@ -129,6 +139,7 @@ class LaneSpec:
     checked: bool = False
     as_library: bool = False
     symbolic: bool = False
+    given_sizes: bool = False
     fresh: bool = False
     tracing: Tracing | None = None
     until: Stage | None = None
@@ -136,10 +147,29 @@ class LaneSpec:
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def dialect(self) -> str:
+        """The dialect of the cases that the lane runs."""
+        return "onnx" if self.importer is Importer.ONNX_MODEL or self.engine is Engine.ONNX else "torch"
+
+
+def is_reference(lane: LaneSpec) -> bool:
+    """Whether the lane runs the case as its dialect means it. All other lanes are judged by what such lanes return."""
+    return lane.engine in (Engine.TORCH, Engine.ONNX)
+
 
 def is_eager(lane: LaneSpec) -> bool:
-    """Whether the lane is eager PyTorch, which decides whether a case is valid."""
-    return lane.engine is Engine.TORCH and lane.variant == "eager"
+    """Whether the lane decides whether a case is valid: eager PyTorch, or for ONNX onnxruntime without optimisers."""
+    return is_reference(lane) and lane.variant == "eager"
+
+
+WITNESS = "witness"
+"""The variant of the reference of ONNX that must agree with `eager`: the interpreter of the onnx package."""
+
+
+def is_witness(lane: LaneSpec) -> bool:
+    """Whether the lane decides whether the eager result of a case of ONNX can be relied on."""
+    return lane.engine is Engine.ONNX and lane.variant == WITNESS
 
 
 CONTRADICTION = "contradiction"

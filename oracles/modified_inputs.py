@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from generators.graph import Case
 from oracles.finding import Finding, Kind, SideEffect, component_of
-from oracles.lane import Engine
+from oracles.lane import is_reference
 from oracles.outcome import Outcomes, Ran, Stage
 from oracles.reference import eager_run
 
@@ -14,7 +14,7 @@ from oracles.reference import eager_run
 def modified_inputs(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
     eager = eager_run(outcomes)
     for lane, out in outcomes.items():
-        if eager is None or lane.engine is Engine.TORCH or not isinstance(out, Ran):
+        if eager is None or is_reference(lane) or not isinstance(out, Ran):
             continue
         if modified := tuple(name for name in out.facts.modified if name not in eager.facts.modified):
             evidence = SideEffect(modified=modified)

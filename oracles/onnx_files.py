@@ -16,11 +16,11 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from generators.graph import Array
-from oracles.against_torch import judge
+from oracles.compare import judge
 from oracles.finding import Component, Finding, Kind, Mismatch, imports_onnx, is_onnx_reader, onnx_file_of
 from oracles.lane import Engine, Importer, LaneSpec
 from oracles.outcome import Outcomes, Ran
-from oracles.reference import Expected, expected
+from oracles.reference import Expected, expected, witness_of
 
 OnnxFile = tuple[Importer, int | None]
 """The exporter of a file and its opset, None where the exporter chooses it."""
@@ -41,8 +41,11 @@ def is_justified(finding: Finding, outcomes: Outcomes) -> bool:
     """Whether the finding is reported.
 
     It is, unless it blames TVM for an ONNX file that no other reader has confirmed, for a wrong result that another
-    reader of the file gives too, or for the costs of a file that is another function than the model.
+    reader of the file gives too, or for the costs of a file that is another function than the model. The file of a case
+    of ONNX is confirmed by onnxruntime and the witness together, whatever numbers they give.
     """
+    if finding.component is Component.TVM and witness_of(outcomes) is not None:
+        return isinstance(witness_of(outcomes), Ran)
     if not blames_tvm_for_a_file(finding):
         return True
     if finding.kind in _COSTS and _is_another_function(finding.lane, outcomes):

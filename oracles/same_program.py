@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from oracles.against_torch import judge
+from oracles.compare import judge
 from oracles.finding import Component, Finding
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcomes, Stage

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from oracles.against_torch import judge
+from oracles.compare import judge
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcomes, Ran
 from oracles.reference import expected

@@ -44,6 +44,7 @@ def _plain(lane: LaneSpec) -> LaneSpec:
         executor=default_executor(lane),
         as_library=False,
         symbolic=False,
+        given_sizes=False,
         fresh=False,
     )
 
@@ -60,6 +61,7 @@ def additions(lane: LaneSpec) -> tuple[str, ...]:
         f"target {lane.target}" if lane.target != family_of(lane.target) else "",
         f"executor {lane.executor}" if lane.executor is not default_executor(lane) else "",
         "library" if lane.as_library else "",
+        "given sizes" if lane.given_sizes else "",
         *(name for name in ("symbolic", "fresh") if getattr(lane, name)),
     ]
     return tuple(part for part in parts if part)

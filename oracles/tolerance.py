@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from generators.graph import Array, holds_floats
+from oracles.expected_output import Expected, rounded_to, rounding_error
 from oracles.finding import Mismatch, WorstElement
-from oracles.reference import Expected, rounded_to, rounding_error
 from oracles.transforms import Rounding
 
 C = 2.0

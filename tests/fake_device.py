@@ -13,8 +13,10 @@ file (`Device.opener`). It loads no compiler.
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import os
+import resource
 import signal
 import time
 from collections.abc import Callable
@@ -139,6 +141,9 @@ def _exception(module: str, name: str, text: str) -> Exception:
     return kind(text)
 
 
+_PR_GET_CHILD_SUBREAPER = 37  # prctl.h
+
+
 class FakeDeviceLane:
     """A lane that does what its variant says.
 
@@ -153,6 +158,7 @@ class FakeDeviceLane:
     seep         the same, but this lane's own result is right
     linger       return right results, but let everything fail that this process runs later
     pid, where   return the process id, or CUDA_VISIBLE_DEVICES as bytes
+    bounds       return whether it adopts orphans, and the largest file and core file that it may write
     garbage      return whether automatic collection is on, and whether collections visit all objects
     700-launch   raise the error of CUDA with this number, in this `Wording`
     """
@@ -181,6 +187,11 @@ class FakeDeviceLane:
                 return Ran((np.array(os.getpid()),))
             case "where":
                 return Ran((np.frombuffer(os.environ["CUDA_VISIBLE_DEVICES"].encode(), np.uint8),))
+            case "bounds":
+                adopts = ctypes.c_int()
+                ctypes.CDLL(None).prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(adopts))
+                most, core = (resource.getrlimit(each)[1] for each in (resource.RLIMIT_FSIZE, resource.RLIMIT_CORE))
+                return Ran((np.array([adopts.value, most, core]),))
             case "garbage":
                 return Ran((np.array([gc.isenabled(), gc.get_freeze_count() == 0]),))
         wrong = variant == "lie" or self._corrupt or (spec.name == "known-answer" and self._is_wrong())

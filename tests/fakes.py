@@ -21,6 +21,11 @@ TORCH_ENVELOPE = LaneSpec("torch-envelope", Engine.TORCH, variant="envelope")
 ONNXRUNTIME = LaneSpec("onnxruntime", Engine.ONNXRUNTIME, Importer.ONNX)
 ONNX_REFERENCE = LaneSpec("onnx-reference", Engine.ONNX_REFERENCE, Importer.ONNX, "interpreter")
 EXPORTED = LaneSpec("torch-export", Engine.TORCH, Importer.EXPORT, "exported")
+ONNX = LaneSpec("onnx", Engine.ONNX, variant="eager")
+ONNX_WITNESS = LaneSpec("onnx-witness", Engine.ONNX, variant="witness")
+ONNX_F64 = LaneSpec("onnx-f64", Engine.ONNX, variant="f64")
+ONNX_ENVELOPE = LaneSpec("onnx-envelope", Engine.ONNX, variant="envelope")
+TVM_MODEL = LaneSpec("relax-onnx-model-llvm", Engine.TVM, Importer.ONNX_MODEL)
 TVM = LaneSpec("relax-export-llvm", Engine.TVM, Importer.EXPORT)
 TVM_C = LaneSpec("relax-export-c", Engine.TVM, Importer.EXPORT, target="c")
 TVM_ONNX = LaneSpec("relax-onnx-llvm", Engine.TVM, Importer.ONNX)
@@ -61,6 +66,12 @@ def references(*right: Expected) -> dict[LaneSpec, Outcome]:
         TORCH_F64: Ran(tuple(r.truth for r in right)),
         TORCH_ENVELOPE: Ran((*(r.envelope for r in right), *(r.ill for r in right))),
     }
+
+
+def references_of_onnx(*right: Expected) -> dict[LaneSpec, Outcome]:
+    """The outcomes of the four lanes that are the reference of a case of ONNX. The witness is within the tolerance."""
+    eager, truth, envelope = references(*right).values()
+    return {ONNX: eager, ONNX_WITNESS: correct(right), ONNX_F64: truth, ONNX_ENVELOPE: envelope}
 
 
 def with_lanes(right: tuple[Expected, ...], lanes: Outcomes) -> Outcomes:

@@ -17,8 +17,8 @@ Call = tuple[str, str, str] | tuple[str, str, str, Attrs]
 not at their defaults."""
 
 
-def graph_of(inputs: Mapping[str, str], calls: Sequence[Call], outputs: str) -> Graph:
-    """Types of inputs may name a layout: `float32[2,3] strided`."""
+def graph_of(inputs: Mapping[str, str], calls: Sequence[Call], outputs: str, opset: int = 0) -> Graph:
+    """Types of inputs may name a layout: `float32[2,3] strided`. With an opset, it is a graph of ONNX."""
     unknown = TensorType(DType.BOOL, ())
     nodes = []
     for results, called, args, *attrs in calls:
@@ -31,7 +31,8 @@ def graph_of(inputs: Mapping[str, str], calls: Sequence[Call], outputs: str) -> 
         type, _, layout = text.partition(" ")
         role, value = ROLES.get(name[0], Role.INPUT), Value(name, TensorType.parse(type))
         items.append(Input(value, role, layout=Layout(layout or "contiguous")))
-    return retyped(Graph(tuple(items), tuple(nodes), tuple(outputs.split())))
+    dialect = "onnx" if opset else "torch"
+    return retyped(Graph(tuple(items), tuple(nodes), tuple(outputs.split()), dialect, opset=opset))
 
 
 def numbered(type: TensorType, first: int = 0) -> Array:
@@ -46,10 +47,14 @@ def filled(item: Input) -> Array:
 
 
 def case_of(
-    inputs: Mapping[str, str], calls: Sequence[Call], outputs: str, array: Callable[[Input], Array] = filled
+    inputs: Mapping[str, str],
+    calls: Sequence[Call],
+    outputs: str,
+    array: Callable[[Input], Array] = filled,
+    opset: int = 0,
 ) -> Case:
     """A case that `check` takes."""
-    graph = graph_of(inputs, calls, outputs)
+    graph = graph_of(inputs, calls, outputs, opset)
     case = Case(graph, {item.value.name: array(item) for item in graph.inputs})
     check(case)
     return case

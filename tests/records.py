@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from fuzzer.cases.onnx_model import OnnxModel
 from fuzzer.findings import finding_file
 from fuzzer.findings.record import FindingRecord, record_of
 from fuzzer.signature import signature_of
 from fuzzer.signature.blame import NO_BLAME, NO_RELEASES, Blame, Releases
 from fuzzer.triage.investigate import Confirmed
 from generators.graph import Case
+from generators.onnx.model import OnnxModel
 from oracles.finding import Component, Evidence, Finding, Kind
 from oracles.lane import LaneSpec
 from oracles.outcome import Died, Raised, Stage, TimedOut

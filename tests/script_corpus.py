@@ -18,13 +18,13 @@ import numpy as np
 from graphs_by_hand import case_of, numbered
 from records import record
 
-from fuzzer.cases.onnx_model import Attribute, Node, OnnxModel, Tensor, Value
 from fuzzer.findings.record import FindingRecord
 from fuzzer.lanes import EVERY_LANE, TVM_LANES, readers_of
 from fuzzer.report import repro, repro_target
 from generators.graph import Case, DType, Graph, Input, Symbol, TensorType
 from generators.graph import Node as Call
 from generators.graph import Value as Name
+from generators.onnx.model import Attribute, Node, OnnxModel, Tensor, Value
 from generators.table import TABLE
 from generators.values import seeded
 from oracles.finding import Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, WorstElement
@@ -52,7 +52,8 @@ READERS = tuple(
     for importer in (Importer.EXPORT, Importer.EXPORT_RAW, Importer.ONNX_DYNAMO)
     for reader in readers_of(replace(LLVM, importer=importer))
 )
-LANES = sorted({lane.name: lane for lane in (*EVERY_LANE, *MORE, *READERS)}.values(), key=lambda lane: lane.name)
+OF_TORCH = [lane for lane in (*EVERY_LANE, *MORE, *READERS) if lane.dialect == "torch"]
+LANES = sorted({lane.name: lane for lane in OF_TORCH}.values(), key=lambda lane: lane.name)
 WORST = WorstElement((0, 1), 1.0, 2.0, 1e-3, 1e-4)
 INFINITE = WorstElement((0, 1), 1.0, 2.0, 0.0, 0.0, truth=float("inf"))
 EDITS = '[[1, {"type": "None"}], [2, {"a": true}], [3, {"b": 1, "c": [4]}]]'

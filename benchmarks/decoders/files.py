@@ -11,13 +11,13 @@ from mutations import Form
 from decoders.base import ROOT, Document, Target, in_file, pair, paired, scratch, shipped
 from fuzzer.campaign import attempts, filing_progress, state
 from fuzzer.campaign.state import State
-from fuzzer.cases import onnx_model
 from fuzzer.cluster import assignment
 from fuzzer.evaluation import founding_cases
 from fuzzer.findings import finding_file, natural_file
 from fuzzer.findings import merge as merging
 from generators import case_file, tensors_file
 from generators.graph import DType, TensorType
+from generators.onnx import model as onnx_model
 
 
 def _read_case(data: bytes) -> object:

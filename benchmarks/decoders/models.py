@@ -15,8 +15,8 @@ from fuzzer.children import onnx_reader
 from fuzzer.seeds import onnx_file, onnx_graph, pt2, pt2_file
 from fuzzer.seeds.cut import pieces
 from fuzzer.seeds.domains import draw_case
-from fuzzer.seeds.program import Program
-from fuzzer.seeds.resolve import resolve
+from fuzzer.seeds.onnx_calls import in_rows_of_onnx
+from fuzzer.seeds.resolve import Resolved, resolve
 from fuzzer.seeds.shrink import TooLarge, shrunk
 from generators import case_file
 from generators.check import check
@@ -27,17 +27,21 @@ PIECES = 20
 """How many pieces of an imported program are made cases."""
 
 
-def _cases_of(program: Program) -> object:
-    """The cases that are cut from a program, as `fuzz import` makes them, without PyTorch."""
-    resolved = resolve(program)
+def _cases_of(*models: Resolved) -> object:
+    """The cases that are cut from a model in each dialect, as `fuzz import` makes them, without a reference."""
+    return [case for resolved in models for case in _cases_in(resolved)]
+
+
+def _cases_in(resolved: Resolved) -> list[str]:
     made = []
-    for number, piece in enumerate(pieces(resolved.nodes, resolved.types, program.roles, PIECES)):
+    cut = pieces(resolved.nodes, resolved.types, resolved.roles, PIECES, opset=resolved.opset)
+    for number, piece in enumerate(cut):
         if number == PIECES:
             break
         try:
             graph = shrunk(piece.graph)
             constants = {
-                name: program.constants[own] for name, own in piece.origins.items() if own in program.constants
+                name: resolved.constants[own] for name, own in piece.origins.items() if own in resolved.constants
             }
             case = draw_case(NumpySource(1, 0, 0), graph, constants)
             check(case)
@@ -49,7 +53,7 @@ def _cases_of(program: Program) -> object:
 
 def _read_pt2_json(data: bytes) -> object:
     """The document in an archive."""
-    return in_file("m.pt2", lambda folder: _cases_of(pt2.read(folder / "m.pt2")))(_archive(data))
+    return in_file("m.pt2", lambda folder: _cases_of(resolve(pt2.read(folder / "m.pt2"))))(_archive(data))
 
 
 def _archive(model: bytes) -> bytes:
@@ -62,18 +66,19 @@ def _archive(model: bytes) -> bytes:
 def _read_onnx(data: bytes) -> object:
     def read(folder: Path) -> object:
         answer = msgspec.json.encode(onnx_reader.answer(folder / "m.onnx"))
-        return _cases_of(onnx_file.program(onnx_graph.decode(answer, "m.onnx"), folder / "m.onnx"))
+        return _read_onnx_answer(answer)
 
     return in_file("m.onnx", read)(data)
 
 
 def _read_onnx_answer(data: bytes) -> object:
-    return _cases_of(onnx_file.program(onnx_graph.decode(data, "m.onnx"), Path("m.onnx")))
+    graph, path = onnx_graph.decode(data, "m.onnx"), Path("m.onnx")
+    return _cases_of(resolve(onnx_file.program(graph, path)), in_rows_of_onnx(graph, path))
 
 
 def _read_pt2_answer(data: bytes) -> object:
     answer = pt2_file.decode(data, Path("m.pt2"))
-    return _cases_of(answer.program) if answer.program else None
+    return _cases_of(resolve(answer.program)) if answer.program else None
 
 
 def exported() -> bytes:
@@ -137,7 +142,7 @@ IMPORT = Target(
         "exported document": Document(Form.JSON, _read_pt2_json, seeds=lambda: iter([exported_json()])),
         "archive": Document(
             Form.ZIP,
-            in_file("m.pt2", lambda folder: _cases_of(pt2.read(folder / "m.pt2"))),
+            in_file("m.pt2", lambda folder: _cases_of(resolve(pt2.read(folder / "m.pt2")))),
             seeds=lambda: iter([_archive(exported_json())]),
         ),
         "onnx": Document(Form.BYTES, _read_onnx, seeds=lambda: iter([onnx_bytes()])),

@@ -89,6 +89,15 @@ def _many_rows(place: Place) -> None:
         db.commit()
 
 
+def _slow_check(place: Place) -> None:
+    """Rows for each of which the file asks for 14 MB."""
+    with closing(sqlite3.connect(place.campaign / "index.sqlite")) as db:
+        db.execute("PRAGMA ignore_check_constraints = ON")
+        db.execute("CREATE TABLE extra (a CHECK (length(hex(zeroblob(7000000 + a))) > 0))")
+        db.executemany("INSERT INTO extra VALUES (?)", ((number,) for number in range(8000)))
+        db.commit()
+
+
 _ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT"
 
 
@@ -106,6 +115,12 @@ def indices() -> Iterator[Row]:
             "DROP TABLE features",
             "CREATE TABLE features (name TEXT PRIMARY KEY, tests INTEGER AS (length(zeroblob(999999999))))",
             "INSERT INTO features (name) VALUES ('a')",
+        ),
+        "a check that is slow, of a table of its own": _slow_check,
+        "a check that is slow, of a table of ours": _sql(
+            "DROP TABLE hazards",
+            "CREATE TABLE hazards (origin, road, op, dtype, met, blamed CHECK (length(hex(zeroblob(7000000))) > 0))",
+            *(f"INSERT INTO hazards VALUES (1, 'export', 'op{number}', '', 1.0, 0.5)" for number in range(2000)),
         ),
         "an index on an expression": _sql("CREATE INDEX i ON features (length(hex(zeroblob(100000))))"),
         "tables without their columns": _sql("DROP TABLE origins", "CREATE TABLE origins (id)"),

@@ -85,12 +85,12 @@ class Difftvm:
         budget = {"seed": self.seed, "seconds": self.seconds, "tests": self.tests, "folder": self.folder / "passes"}
         return {**budget, **options}
 
-    def finish(self, *, failed: bool) -> None:
-        """Store the case with which the test failed, or remove the stored ones. Raise `AssertionError` where no case
-        of a test that passed could run."""
-        if failed:
-            if self._current is not None:
-                self._stored.add(self._current)
+    def finish(self, outcome: str) -> None:
+        """Store the case with which the test failed, or remove the stored ones where it passed. A test that was skipped
+        has not shown that they pass. Raise `AssertionError` where no case of a test that passed could run."""
+        if outcome == "failed" and self._current is not None:
+            self._stored.add(self._current)
+        if outcome != "passed":
             return
         if self._checked and not self._ran:
             raise AssertionError(f"no lane could run any of {self._checked} cases: name other operators or lanes")

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from fuzzer.seeds import pt2_file
 from fuzzer.seeds.cut import Piece, pieces
 from fuzzer.seeds.domains import draw_case
-from fuzzer.seeds.extract import READERS, read
-from fuzzer.seeds.program import Program
+from fuzzer.seeds.extract import SUFFIXES, read
 from fuzzer.seeds.resolve import Resolved, resolve
 from generators import case_file
 from generators.check import check
@@ -34,9 +34,9 @@ class ModelCases:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """A program, the values that are known by their names in it, and the values that it returns."""
+    """A model, the values that are known by their names in it, and the values that it returns."""
 
-    program: Program
+    model: Resolved
     values: Mapping[str, Array] = field(default_factory=dict)
     returned: frozenset[str] = frozenset()
 
@@ -63,17 +63,16 @@ def _of_path(path: Path, inputs: Any) -> ModelCases:
     if path.is_dir():
         _no_inputs(inputs, "a saved case")
         return ModelCases((case_file.read(path),))
-    if path.suffix not in READERS:
-        raise Invalid(f"{path}: expected {' or '.join(READERS)}, or a folder with case.json")
-    program = read(path)
+    if path.suffix not in SUFFIXES:
+        raise Invalid(f"{path}: expected {' or '.join(SUFFIXES)}, or a folder with case.json")
+    (model,) = read(path, ("torch",))
     given = {} if inputs is None else inputs
     if not isinstance(given, Mapping):
         raise Invalid(f"{path}: pass the inputs of a file as a dict of arrays, by the names that the file gives them")
-    known = program.types.keys() - {name for step in program.steps for name in step.results} - program.roles.keys()
-    if unknown := [name for name in given if name not in known]:
-        raise Invalid(f"{path}: it has no input {unknown[0]!r}; its inputs are {', '.join(sorted(known))}")
+    if unknown := [name for name in given if name not in model.inputs]:
+        raise Invalid(f"{path}: it has no input {unknown[0]!r}; its inputs are {', '.join(sorted(model.inputs))}")
     values = {name: np.ascontiguousarray(array) for name, array in given.items()}
-    return _resolved(_Source(program, {**program.constants, **values}))
+    return _resolved(_Source(model, {**model.constants, **values}))
 
 
 def _no_inputs(inputs: Any, what: str) -> None:
@@ -85,14 +84,13 @@ def _no_inputs(inputs: Any, what: str) -> None:
 
 
 def _resolved(source: _Source) -> ModelCases:
-    program = source.program
-    resolved = resolve(program)
+    resolved = source.model
     not_covered = tuple(f"{title} ({times} times): {why}" for (title, why), times in resolved.lacking.most_common())
     size = max(len(resolved.nodes), 1)  # a whole connected part of the graph is one case
-    found = pieces(resolved.nodes, resolved.types, program.roles, size, source.returned)
-    cases = tuple(_case(program.name, piece, source.values) for piece in found)
+    found = pieces(resolved.nodes, resolved.types, resolved.roles, size, source.returned)
+    cases = tuple(_case(resolved.name, piece, source.values) for piece in found)
     if not cases:
-        raise Invalid(f"{program.name}: {_nothing(resolved, not_covered)}")
+        raise Invalid(f"{resolved.name}: {_nothing(resolved, not_covered)}")
     return ModelCases(cases, not_covered)
 
 
@@ -142,7 +140,7 @@ def _of_module(torch: Any, model: Any, inputs: Any) -> _Source:
         except Exception as error:  # whatever PyTorch raises about a module that it cannot export
             first = (str(error).strip().splitlines() or ["no message"])[0]
             raise Invalid(f"torch.export cannot export {name}: {type(error).__name__}: {first}") from error
-        program = read(path)
+        program = pt2_file.read(path)
     given = _placeholders(torch, exported, args, kwargs)
     made = {result for step in program.steps for result in step.results}
     read_before_made = {ref for step in program.steps for call in step.calls for ref in call.operands}
@@ -154,7 +152,7 @@ def _of_module(torch: Any, model: Any, inputs: Any) -> _Source:
         if hasattr(spec.arg, "name")
     )
     arrays = {own: _array(torch, tensor) for own, tensor in values.items() if own in program.types}
-    return _Source(program, arrays, returned)
+    return _Source(resolve(program), arrays, returned)
 
 
 def _arguments(torch: Any, model: Any, inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:

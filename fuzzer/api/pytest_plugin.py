@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from fuzzer.api.fixture import Difftvm
 
 SEED = pytest.StashKey[int]()
-FAILED = pytest.StashKey[bool]()
+OUTCOME = pytest.StashKey[str]()
+"""How the test itself ended: passed, failed or skipped. Not set where it did not come to an end."""
+
 MARKER = "difftvm(seconds=60, tests=None): how long the fixture difftvm gives cases to a test, and how many at most"
 BUDGET = ("seconds", "tests")
 
@@ -77,7 +79,7 @@ def _is_amount(name: str, value: object) -> bool:
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     if report.when == "call":
-        item.stash[FAILED] = report.failed
+        item.stash[OUTCOME] = report.outcome
         if report.failed and "difftvm" in getattr(item, "fixturenames", ()):
             again = f"to draw the same cases again: --difftvm-seed={item.config.stash[SEED]}"
             report.sections.append(("difftvm", again))
@@ -93,7 +95,7 @@ def difftvm(request: pytest.FixtureRequest) -> Iterator[Difftvm]:
     folder = config.rootpath / str(config.getini("difftvm_folder"))
     given = Difftvm(item.nodeid, config.stash[SEED], folder, **budget_of(item))
     yield given
-    given.finish(failed=item.stash.get(FAILED, True))
+    given.finish(item.stash.get(OUTCOME, "failed"))
 
 
 def pytest_unconfigure() -> None:

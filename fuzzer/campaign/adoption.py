@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class Source(Protocol):
-    """The index that rows are copied from."""
+    """An index whose rows are read within limits."""
 
     def each(self, row: type[T], query: str, *values: object) -> Iterator[T]: ...
 
@@ -46,16 +46,17 @@ def take_counts(db: sqlite3.Connection, part: Part) -> None:
     db.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?, ?)", counted)
 
 
-def take_tests(db: sqlite3.Connection, part: Part) -> int:
-    """Copy tests and their outcomes; return how many tests are new."""
-    count = "SELECT count(*) FROM tests WHERE origin = ?"
-    (before,) = db.execute(count, (part.mine,)).fetchone()
+def take_tests(db: sqlite3.Connection, into: Source, part: Part) -> int:
+    """Copy tests and their outcomes; return how many tests are new. `into` is the index of `db`."""
+    count = "SELECT count(number) FROM tests WHERE origin = ?"
+    ((before,),) = into.each(tuple[int], count, part.mine)
     tests = ((part.mine, *row) for row in part.rows(tuple[int, int], "SELECT number, cpu_ms FROM tests"))
     db.executemany("INSERT OR REPLACE INTO tests VALUES (?, ?, ?)", tests)
     outcomes = part.rows(tuple[int, int, int, str, str | None], "SELECT test, lane, turn, how, stage FROM outcomes")
     moved = ((part.mine, test, part.lane(lane), *rest) for test, lane, *rest in outcomes)
     db.executemany("INSERT OR REPLACE INTO outcomes VALUES (?, ?, ?, ?, ?, ?)", moved)
-    return int(db.execute(count, (part.mine,)).fetchone()[0] - before)
+    ((after,),) = into.each(tuple[int], count, part.mine)
+    return after - before
 
 
 def take_sums(db: sqlite3.Connection, part: Part) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fuzzer.campaign.around_cases import draw_around, kind_of
+from fuzzer.campaign.dialects import dialect_of
 from fuzzer.campaign.pass_tests import PassTest, pass_test
 from fuzzer.campaign.settings import Settings
 from fuzzer.campaign.test_numbers import Share
@@ -76,9 +77,9 @@ def _assigned(path: Path) -> Iterator[tuple[int, str]]:
 
 @dataclass(frozen=True, slots=True)
 class CaseSource:
-    """Makes the case of each test. The seed, the corpus, and which cases of the corpus were run decide it, and nothing
-    else. Where the user named operators, only these are drawn, and the corpus is left out. Around a model, its pieces
-    are the corpus."""
+    """Makes the case of each test. The seed, the dialect, the corpus, and which cases of the corpus were run decide it,
+    and nothing else. Where the user named operators, only these are drawn, and the corpus is left out. Around a model,
+    its pieces are the corpus."""
 
     settings: Settings
     seed: int
@@ -89,6 +90,12 @@ class CaseSource:
     def _everything(self) -> bool:
         return self.settings.ops is OPS and self.settings.around is None
 
+    @property
+    def equal_shares(self) -> Mapping[str, float]:
+        """Equal shares of the dialects that are drawn."""
+        dialects = self.settings.dialects
+        return {each: 1 / len(dialects) for each in dialects}
+
     def given(self, index: int) -> Case | None:
         """A case of the corpus, unchanged; None where all of them were run. These come before cases that are drawn."""
         case = self.unchanged.case(index)
@@ -96,26 +103,42 @@ class CaseSource:
 
     def random(self, index: int) -> Case:
         """The case of a test in a campaign without guidance. There are infinitely many."""
-        return self.given(index) or self.case(NumpySource(self.seed, index), index)
+        if given := self.given(index):
+            return given
+        dialect = dialect_of(self.seed, index, self.equal_shares)
+        return self.case(NumpySource(self.seed, index), index, dialect=dialect)
 
     def mix(self, source: ChoiceSource) -> Sequence[Op]:
         return operators(source) if self._everything else self.settings.ops
 
-    def case(self, source: ChoiceSource, index: int, ops: Sequence[Op] | None = None) -> Case:
+    def case(self, source: ChoiceSource, index: int, ops: Sequence[Op] | None = None, dialect: str = "torch") -> Case:
         """Draw a new case from `ops`, or, where None, from a mix of operators that is drawn as well. The case of some
-        tests is drawn for a pass (`pass_tests`)."""
+        tests is drawn for a pass (`pass_tests`). A case of ONNX is drawn from the settings' operators."""
         origin = f"seed {self.seed} test {index}"
+        if dialect == "onnx" and not self.settings.around:
+            return self._of_onnx(source, origin)
         if around := self.settings.around:
             made = draw_around(source, around, kind_of(self.seed, index), self.settings.limits, origin)
             return source.choice(at_each_size(made))
         if self._everything and (wanted := pass_test(self.seed, index)):
             return self._for_pass(source, index, wanted)
-        if self.corpus and source.chance(FROM_CORPUS):
-            return mutate(source, source.choice(self.corpus), self.settings.limits, donor=source.choice(self.corpus))
+        if (seeds := self._seeds("torch")) and source.chance(FROM_CORPUS):
+            return mutate(source, source.choice(seeds), self.settings.limits, donor=source.choice(seeds))
         ops = self.mix(source) if ops is None else ops
         motifs = MOTIFS if self._everything else ()
         made = generate(source, self.settings.limits, ops, origin, motifs=motifs)
         return source.choice(at_each_size(made))
+
+    def _seeds(self, dialect: str) -> list[Case]:
+        return [case for case in self.corpus if case.graph.dialect == dialect]
+
+    def _of_onnx(self, source: ChoiceSource, origin: str) -> Case:
+        from generators.onnx.random_graph import generate  # reads the schemas, which torch alone does not need
+
+        limits = self.settings.limits
+        if (seeds := self._seeds("onnx")) and source.chance(FROM_CORPUS):
+            return mutate(source, source.choice(seeds), limits, donor=source.choice(seeds))
+        return source.choice(at_each_size(generate(source, limits, self.settings.model_ops, origin)))
 
     def _for_pass(self, source: ChoiceSource, index: int, wanted: PassTest) -> Case:
         """Draw a case that begins with a motif that the pass rewrites, or that is made of operators that it rewrites.

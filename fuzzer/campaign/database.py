@@ -10,18 +10,15 @@ import errno
 import os
 import sqlite3
 import stat
-from contextlib import closing
 from pathlib import Path
 
 import msgspec
 
 from fuzzer.campaign.schema import MIGRATIONS
+from fuzzer.campaign.trust import bound, version_of, why_not_trusted
 from fuzzer.system.terminal import campaign_option, command
 from generators.graph import Invalid
 from generators.plain_file import NO_FILE
-
-MOST_VALUE = 16 << 20
-"""The most bytes of a value or row."""
 
 _TROUBLE = {
     sqlite3.SQLITE_FULL: errno.ENOSPC,
@@ -40,6 +37,11 @@ def of_the_machine(error: sqlite3.OperationalError, path: Path) -> OSError | Non
     code = code_of(error) & 0xFF
     number = _why_not_opened(path) if code == sqlite3.SQLITE_CANTOPEN else _TROUBLE.get(code)
     return OSError(number, f"{error}; nothing that was written before is lost", str(path)) if number else None
+
+
+def is_of_the_machine(error: sqlite3.OperationalError) -> bool:
+    code = code_of(error) & 0xFF
+    return code == sqlite3.SQLITE_CANTOPEN or code in _TROUBLE
 
 
 def code_of(error: sqlite3.Error) -> int:
@@ -86,10 +88,12 @@ class damaged_is_invalid:  # noqa: N801 - a context manager, used like contextli
         if isinstance(error, sqlite3.OperationalError) and (trouble := of_the_machine(error, self._path)):
             raise trouble from error
         if isinstance(error, _DAMAGE):
-            folder, why = self._path.parent, str(error) or "SQLite has no memory for what it says"
-            raise Invalid(
-                f"{self._path}: {why}; `fuzz status --repair --campaign {folder}` rebuilds it from the files"
-            ) from error
+            why = str(error) or "SQLite has no memory for what it says"
+            raise Invalid(f"{self._path}: {why}; {_remedy(self._path)}") from error
+
+
+def _remedy(path: Path) -> str:
+    return f"`fuzz status --repair --campaign {path.parent}` rebuilds it from the files"
 
 
 def connected(path: Path, writes: bool) -> sqlite3.Connection:
@@ -97,18 +101,23 @@ def connected(path: Path, writes: bool) -> sqlite3.Connection:
         raise Invalid(f"{path}: {NO_FILE}")
     if not writes and _has_pages(path.with_name(f"{path.name}-journal")):
         raise Empty(path)  # SQLite uses this journal before the write-ahead log, which has the first commit
-    source = path.resolve().as_uri() + ("" if writes else _how_to_read(path))
-    db = sqlite3.connect(source, uri=True, check_same_thread=False, timeout=30)
-    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_VALUE)
     try:
+        return _opened(path, "" if writes else _how_to_read(path), writes)
+    except sqlite3.OperationalError as error:
+        if writes or _has_pages(path.with_name(f"{path.name}-wal")) or not is_of_the_machine(error):
+            raise
+        return _opened(path, AS_IT_IS, writes)  # on a full disk, SQLite cannot make the files that readers share
+
+
+def _opened(path: Path, how: str, writes: bool) -> sqlite3.Connection:
+    db = sqlite3.connect(path.resolve().as_uri() + how, uri=True, check_same_thread=False, timeout=30)
+    try:
+        bound(db)
+        version = _trusted_version(db, path)
         if writes:
-            db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # only changes a file that is new
-            db.execute("PRAGMA journal_mode = WAL")
-            db.execute("PRAGMA synchronous = FULL")
-            db.execute("PRAGMA cache_size = -500")  # KiB: rows are appended, and the system caches the file
-        if reason := why_not_trusted(db):
-            raise Invalid(f"{path}: {reason}; an index of difftvm has tables only")
-        _migrate(db, path, writes)
+            _prepare_to_write(db, version)
+        else:
+            _require_newest(version, path)
     except BaseException:
         db.close()
         raise
@@ -127,17 +136,6 @@ def is_plain(path: Path) -> bool:
         return True
 
 
-def why_not_trusted(db: sqlite3.Connection) -> str:
-    """Let no function run that the file names. Return "it has a view 'x'" where it has views or triggers, which may not
-    end; "" where it has none."""
-    db.execute("PRAGMA trusted_schema = OFF")
-    db.execute("PRAGMA cell_size_check = ON")
-    with closing(db.execute("SELECT type, name FROM sqlite_master WHERE type NOT IN ('table', 'index')")) as cursor:
-        if row := cursor.fetchone():
-            return f"it has a {row[0]}, {str(row[1])[:60]!r}"
-    return ""
-
-
 def _how_to_read(path: Path) -> str:
     """How SQLite opens the file to read it. In a folder that cannot be written it reads no journal, and makes no file
     beside it. Raise `Invalid` where there is a journal to read."""
@@ -146,18 +144,38 @@ def _how_to_read(path: Path) -> str:
     journal = path.with_name(f"{path.name}-wal")
     if _has_pages(journal):
         raise Invalid(f"{path}: a killed run has left {journal.name}; copy the folder to where it can be written")
-    return "?mode=ro&immutable=1"
+    return AS_IT_IS
 
 
-def _migrate(db: sqlite3.Connection, path: Path, writes: bool) -> None:
-    with closing(db.execute("PRAGMA user_version")) as cursor:
-        version = cursor.fetchone()[0]
+AS_IT_IS = "?mode=ro&immutable=1"
+"""How SQLite opens a file that no process writes: it looks for no lock and no journal."""
+
+
+def _trusted_version(db: sqlite3.Connection, path: Path) -> int:
+    """The version of the schema. Raise `Invalid` where it is not as that version makes it, or newer than this one."""
+    db.execute("BEGIN")  # another process may make the schema meanwhile
+    version = version_of(db)
+    reason = why_not_trusted(db, *MIGRATIONS[: max(version, 0)])
+    db.rollback()
     if version > len(MIGRATIONS):
         raise Invalid(f"{path}: schema {version} is newer than this version of difftvm reads (up to {len(MIGRATIONS)})")
-    if version == 0 and not writes:
+    if reason:
+        raise Invalid(f"{path}: {reason}; {_remedy(path)}")
+    return max(version, 0)
+
+
+def _require_newest(version: int, path: Path) -> None:
+    if version == 0:
         raise Empty(path)
-    if version < len(MIGRATIONS) and not writes:
+    if version < len(MIGRATIONS):
         raise Invalid(f"{path}: schema {version} is older than this version; `fuzz status --repair` brings it up")
+
+
+def _prepare_to_write(db: sqlite3.Connection, version: int) -> None:
+    db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # only changes a file that is new
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = FULL")
+    db.execute("PRAGMA cache_size = -500")  # KiB: rows are appended, and the system caches the file
     if version < len(MIGRATIONS):  # in one transaction, so that no reader meets a schema in between
         steps = "".join(MIGRATIONS[version:])
         db.executescript(f"BEGIN; {steps} PRAGMA user_version = {len(MIGRATIONS)}; COMMIT;")

@@ -31,8 +31,8 @@ DOWN_TO = 0.9
 DISK = "disk"
 """The reason under which the pause switch is set."""
 
-PROBE = 1 << 20
-"""Bytes that are written as a trial after a write failed: statvfs does not show a user's quota."""
+PROBE_NAME, PROBE = ".tmp-space", 1 << 20
+"""A file, and its bytes, that are written as a trial after a write failed: statvfs does not show a user's quota."""
 
 MOST_FAILURES = 12
 """The campaign ends when so many writes failed in turn, and none because the disk was full, although the trials after
@@ -115,7 +115,8 @@ class DiskSpace:
     def _still_failing(self) -> str:
         if not self._failed:
             return ""
-        probe = self.folder / ".tmp-space"
+        probe = self.folder / PROBE_NAME
+        probe.unlink(missing_ok=True)  # a killed run may have left it
         try:
             write_synced(probe, bytes(PROBE))
         finally:

@@ -33,6 +33,13 @@ OPTIONS = (
 """Options of PassContext that change the generated code and must not change the results."""
 
 IMPORTERS = (Importer.EXPORT, Importer.ONNX, Importer.FX, Importer.EXPORT_RAW)
+"""The importers of drawn lanes of cases of PyTorch."""
+
+
+def importers_of(case: Case) -> tuple[Importer, ...]:
+    """The importers of drawn lanes."""
+    return (Importer.ONNX_MODEL,) if case.graph.dialect == "onnx" else IMPORTERS
+
 
 _MORE_LIKELY = 4
 """How much more likely a pass is drawn that acts on operators of the case."""

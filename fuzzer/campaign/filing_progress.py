@@ -32,7 +32,9 @@ class Progress(msgspec.Struct, frozen=True):
 
 
 def write(campaign: Path, progress: Progress) -> None:
-    write_atomically(campaign / NAME, msgspec.json.encode(progress))
+    """Replace the file. What JSON cannot hold of an error, as a lone surrogate, becomes an escape sequence."""
+    trouble = progress.trouble.encode(errors="backslashreplace").decode()
+    write_atomically(campaign / NAME, msgspec.json.encode(msgspec.structs.replace(progress, trouble=trouble)))
 
 
 def read(campaign: Path) -> Progress:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from fuzzer.campaign.aim import FEATURE
 from fuzzer.campaign.cases import CaseSource, case_source
+from fuzzer.campaign.dialects import DialectShares, dialect_of
 from fuzzer.campaign.failure_rates import NO_OPERAND, FailureRates, ended_well, typed_operators
 from fuzzer.campaign.features import features_of, is_of_case, of_case
 from fuzzer.campaign.lane_chooser import LaneChooser
@@ -40,8 +41,11 @@ workers, but at least `FEWEST_CANDIDATES`. One process draws for all workers, an
 _STREAM = 16
 """The stream of choices of the first candidate. Stream 0 draws the case of a campaign without guidance, 1 the lanes."""
 
-ROUTE_SHARES = {Importer.EXPORT: 0.39, Importer.EXPORT_RAW: 0.24, Importer.ONNX: 0.22, Importer.FX: 0.15}
-"""The share of each importer in the lanes of both tiers of the default mix (`benchmarks/costs.py`)."""
+ROUTE_SHARES = {
+    "torch": {Importer.EXPORT: 0.39, Importer.EXPORT_RAW: 0.24, Importer.ONNX: 0.22, Importer.FX: 0.15},
+    "onnx": {Importer.ONNX_MODEL: 1.0},
+}
+"""By dialect, the share of each importer in the lanes of both tiers of the default mix (`benchmarks/costs.py`)."""
 
 TEST_SECONDS, NODE_SECONDS, LANES_SECONDS = 0.07, 0.026, 0.25
 """CPU seconds of a test: a constant part, a part for each node (mostly for its export), and a part that is multiplied
@@ -79,6 +83,7 @@ class Guidance:
     failure_rates: FailureRates = field(default_factory=FailureRates)
     yields: Mapping[str, float] = field(default_factory=lambda: YIELD)
     chooser: LaneChooser = field(default_factory=LaneChooser)
+    shares: DialectShares = field(default_factory=DialectShares)
     configured: set[str] = field(default_factory=set)
     _first: dict[str, int] = field(default_factory=dict)
     _observed: Counter[str] = field(default_factory=Counter)
@@ -93,10 +98,12 @@ class Guidance:
         Therefore a campaign that was interrupted does not run the same cases as one that was not."""
         if given := self.case_source.given(index):
             return given
-        ops = self.case_source.mix(NumpySource(self.seed, index))
+        shares = self.shares.shares(self.settings.dialects)
+        dialect = dialect_of(self.seed, index, shares)
+        ops = self.case_source.mix(NumpySource(self.seed, index)) if dialect == "torch" else None
         count = max(FEWEST_CANDIDATES, min(CANDIDATES, CANDIDATES_OF_ALL_WORKERS // self.settings.workers))
         streams = (NumpySource(self.seed, index, _STREAM + number) for number in range(count))
-        candidates = [self.case_source.case(source, index, ops) for source in streams]
+        candidates = [self.case_source.case(source, index, ops, dialect) for source in streams]
         with self._lock:
             return max(candidates, key=self.worth)
 
@@ -110,20 +117,21 @@ class Guidance:
         typed, ops = typed_operators(case.graph), frozenset(case.graph.ops)
         passing = sum(
             share * self.failure_rates.passable(route, typed)
-            for route, share in ROUTE_SHARES.items()
+            for route, share in ROUTE_SHARES[case.graph.dialect].items()
             if supports(route, ops)
         )
         mean_yield = sum(self.yields[each.dtype] for each in typed) / max(1, len(typed))
         seconds = TEST_SECONDS + NODE_SECONDS * len(case.graph.nodes) + LANES_SECONDS * passing
         return math.sqrt(mean_yield) * novelty * passing / seconds
 
-    def learn(self, index: int, case: Case, outcomes: Outcomes, found: Sequence[Finding]) -> None:
-        """Take in the results of a finished test."""
+    def learn(self, index: int, case: Case, outcomes: Outcomes, found: Sequence[Finding], seconds: float = 0.0) -> None:
+        """Take in the results of a finished test, and the CPU seconds that it took."""
         of_the_case, typed = frozenset(of_case(case)), typed_operators(case.graph)
         configurations = self.settings.lanes.configurations
         configured = configurations.features(index, outcomes) if configurations else frozenset[str]()
         observed = of_the_case | features_of(outcomes, found) | configured
-        self.chooser.learn(case, found)
+        new = self.chooser.learn(case, found)
+        self.shares.spend(case.graph.dialect, seconds, new)
         compiled = self.chooser.changed()
         with self._lock:
             self.configured.update(configured)

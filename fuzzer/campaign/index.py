@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import errno
 import sqlite3
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -29,6 +28,15 @@ from fuzzer.campaign.notable_tests import NO_DOCUMENTS, Documents
 from fuzzer.campaign.rows import NO_OBSERVATIONS, FailureRate, IndexRow, Observations, in_turn
 from fuzzer.campaign.schema import MIGRATIONS
 from fuzzer.campaign.state import Number, State
+from fuzzer.campaign.trust import (
+    MOST_SECONDS,
+    MOST_SECONDS_IN_ALL,
+    TimeLimit,
+    bound,
+    most_rows,
+    version_of,
+    why_not_trusted,
+)
 from generators.graph import Invalid
 from generators.plain_file import NO_FILE
 from oracles.lane import Importer
@@ -42,9 +50,6 @@ PROGRESS_SECONDS = 30
 
 T = TypeVar("T")
 
-MOST_SECONDS = 600.0
-"""A query of a reader ends after this time without a row: the file may come from elsewhere."""
-
 FEW = 100
 """The rows of this number of newest tests are never deleted: `fuzz status` computes the health of lanes from them."""
 
@@ -57,9 +62,7 @@ class Index:
         self._guard = damaged_is_invalid(self.path)
         with self._guard:
             self._db = connected(self.path, writes)
-        self._began = time.monotonic()
-        if not writes:
-            self._db.set_progress_handler(self._takes_too_long, 1_000_000)
+        self._limit = TimeLimit(self._db)
         self._lanes: dict[str, int] = {}
         self._operators: Counter[tuple[str, str, str]] = Counter()
 
@@ -68,10 +71,6 @@ class Index:
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-    def _takes_too_long(self) -> bool:
-        """Whether SQLite has looked for one row for too long. It asks now and then, and ends the query then."""
-        return time.monotonic() - self._began > MOST_SECONDS
 
     def close(self) -> None:
         try:
@@ -95,7 +94,7 @@ class Index:
         `documents` those of tests by number, for the notable ones. Counts by operator are written every
         `PROGRESS_SECONDS`, and when the index is closed."""
         tests = list(tests)
-        with self._guard, self._transaction() as db:
+        with self._guard, self._limit.of(MOST_SECONDS_IN_ALL), self._transaction() as db:
             db.execute(
                 "INSERT INTO origins VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET"
                 " next_test = excluded.next_test, tally = excluded.tally",
@@ -142,11 +141,10 @@ class Index:
         ((last,),) = self.rows(tuple[int | None], "SELECT max(seconds) FROM progress WHERE origin = ?", OWN)
         if last is not None and seconds - last < PROGRESS_SECONDS:
             return False
-        (features,) = db.execute("SELECT count(*) FROM features").fetchone()
-        (findings,) = db.execute("SELECT count(*) FROM findings").fetchone()
+        ((findings,),) = self.rows(tuple[int], "SELECT count(signature) FROM findings")
         db.execute(
             "INSERT OR REPLACE INTO progress VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (OWN, seconds, counters.tests, counters.lane_results, features, findings, int(counters.cpu_seconds)),
+            (OWN, seconds, counters.tests, counters.lane_results, self.features, findings, int(counters.cpu_seconds)),
         )
         return True
 
@@ -179,7 +177,7 @@ class Index:
                 their = Part(other, origin, mine, lanes)
                 adoption.take_counts(db, their)
                 if tests:
-                    new += adoption.take_tests(db, their)
+                    new += adoption.take_tests(db, self, their)
                 if sums:
                     adoption.take_sums(db, their)
         return new
@@ -206,11 +204,11 @@ class Index:
         """Delete the rows of the older half of the tests, and make the file smaller; return whether any were
         deleted."""
         with self._guard:
-            query = "SELECT count(*), ifnull(min(number), 0), ifnull(max(number), 0) FROM tests"
+            query = "SELECT count(number), ifnull(min(number), 0), ifnull(max(number), 0) FROM tests"
             ((count, oldest, newest),) = self.rows(tuple[int, int, int], query)
             if count < FEW:
                 return False
-            with self._transaction() as db:
+            with self._limit.of(MOST_SECONDS_IN_ALL), self._transaction() as db:
                 middle = (oldest + newest + 1) // 2
                 db.execute("DELETE FROM outcomes WHERE test < ?", (middle,))
                 db.execute("DELETE FROM tests WHERE number < ?", (middle,))
@@ -225,8 +223,7 @@ class Index:
 
     def check(self) -> None:
         """Read the whole file. Raise `Invalid` where it is damaged."""
-        with self._guard:
-            self._began = time.monotonic()
+        with self._guard, self._limit.of(MOST_SECONDS_IN_ALL):
             (answer,) = self._db.execute("PRAGMA integrity_check(1)").fetchone()
             if answer != "ok":
                 raise sqlite3.DatabaseError(f"damaged ({answer.splitlines()[-1]})")
@@ -256,7 +253,7 @@ class Index:
 
     @property
     def features(self) -> int:
-        return self.rows(tuple[int], "SELECT count(*) FROM features")[0][0]
+        return self.rows(tuple[int], "SELECT count(name) FROM features")[0][0]
 
     def operators(self) -> list[tuple[str, str, str, int]]:
         """Rows of (operator, lane, how the lane ended, number of outcomes), of this campaign and all merged ones."""
@@ -267,7 +264,7 @@ class Index:
 
     @property
     def tests(self) -> int:
-        return self.rows(tuple[int], "SELECT count(*) FROM tests")[0][0]
+        return self.rows(tuple[int], "SELECT count(number) FROM tests")[0][0]
 
     def origins(self) -> list[tuple[str, int, Counters]]:
         """(name, seed, counters) of the campaign itself, and of all that were merged into it."""
@@ -324,10 +321,18 @@ class Index:
     def each(self, row: type[T], query: str, *values: object) -> Iterator[T]:
         """The rows of a query, each checked to have the type `row`: SQLite lets every column hold every type."""
         with self._guard:
-            self._began = time.monotonic()
-            for each in self._db.execute(query, values):
-                yield msgspec.convert(each, row)
-                self._began = time.monotonic()
+            with self._limit.of(MOST_SECONDS):
+                left = most_rows(self._db)
+                cursor = self._db.execute(query, values)
+            while (found := self._next(cursor)) is not None:
+                if left == 0:
+                    raise sqlite3.DatabaseError("damaged (it has more rows than its size allows)")
+                left -= 1
+                yield msgspec.convert(found, row)
+
+    def _next(self, cursor: sqlite3.Cursor) -> Any:
+        with self._limit.of(MOST_SECONDS):
+            return cursor.fetchone()
 
     def rows(self, row: type[T], query: str, *values: object) -> list[T]:
         """All rows of a query, checked as in `each`."""
@@ -377,18 +382,26 @@ def _counters(text: str) -> Counters:
 
 
 def is_sound(folder: Path) -> bool:
-    """Whether the whole file can be read, also where its version is newer than this one. Raise `OSError` where the
+    """Whether the whole file can be read, also where its version is newer than this one: such a file is left to that
+    version where its check takes too long. Raise `OSError` where the
     machine fails (a full disk, no file descriptors): this is no damage; `Invalid` where it is a link or no file."""
     path = folder / NAME
     if not is_plain(path):
         raise Invalid(f"{path}: {NO_FILE}")
     try:
         with closing(sqlite3.connect(path.resolve())) as db:
-            if db.execute("PRAGMA integrity_check").fetchone() != ("ok",):
+            bound(db)
+            version = version_of(db)
+            is_newer = version > len(MIGRATIONS)
+            if not is_newer and why_not_trusted(db, *MIGRATIONS[: max(version, 0)]):
                 return False
-            newest = db.execute("PRAGMA user_version").fetchone() == (len(MIGRATIONS),)
-        return not newest or _makes_sense(folder)
+            with TimeLimit(db).of(MOST_SECONDS if is_newer else MOST_SECONDS_IN_ALL):
+                if db.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
+                    return False
+        return version != len(MIGRATIONS) or _makes_sense(folder)
     except sqlite3.OperationalError as error:
+        if code_of(error) == sqlite3.SQLITE_INTERRUPT:  # what a newer version may check, and this one cannot
+            return is_newer
         if not code_of(error):  # a text that is not UTF-8
             return False
         raise of_the_machine(error, path) or OSError(errno.EIO, str(error), str(path)) from error

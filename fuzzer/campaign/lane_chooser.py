@@ -170,19 +170,21 @@ class LaneChooser:
                     self.counts.add(name)
                     self._observed[name] += 1
 
-    def learn(self, case: Case, found: Sequence[Finding]) -> None:
-        """Take in the findings of a test."""
-        ops = frozenset(case.graph.ops)
+    def learn(self, case: Case, found: Sequence[Finding]) -> int:
+        """Take in the findings of a test. Return how many failures of TVM are new."""
+        ops, new = frozenset(case.graph.ops), 0
         with self._lock:
             for finding in found:
                 if finding.component is not Component.TVM or not self.failures.add(signature_of(finding), ops):
                     continue
+                new += 1
                 if not is_relax(finding.lane):
                     continue
                 if shows_in_tier_1(finding):
                     self.records.find((record_of(finding.lane.importer),))
                 else:
                     self.records.find((TIER_2, *kinds_of(finding.lane)))
+        return new
 
     def is_new(self, case: Case, finding: Finding) -> bool:
         """Whether no earlier test has shown the failure."""

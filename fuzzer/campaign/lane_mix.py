@@ -4,10 +4,10 @@ named."""
 
 from __future__ import annotations
 
-from fuzzer.campaign.drawn_lanes import IMPORTERS, drawn
+from fuzzer.campaign.drawn_lanes import drawn, importers_of
 from fuzzer.campaign.settings import Settings
 from fuzzer.campaign.unsupported_operators import supports
-from fuzzer.lanes import REFERENCES
+from fuzzer.lanes import references_of
 from fuzzer.triage.reproduce import judged_by
 from generators.choice import NumpySource
 from generators.graph import Case
@@ -28,17 +28,18 @@ def lanes_of(settings: Settings, seed: int, index: int, case: Case) -> tuple[Lan
     """The lanes of a test, in the order in which they run. Each comes after the lanes that it is judged with. Of the
     lanes that take turns, a case with symbolic sizes gets those for symbolic sizes, and every other case gets the
     others."""
-    mix = settings.lanes
+    mix, dialect = settings.lanes, case.graph.dialect
     source, ops = NumpySource(seed, index, _LANES), frozenset(case.graph.ops)
     try_unsupported = source.rarely(TRY_UNSUPPORTED_PERCENT) or not mix.steered
-    turns = [lane for lane in mix.in_turn if lane.symbolic == bool(case.graph.symbols)]
+    turns = [lane for lane in mix.in_turn if lane.symbolic == bool(case.graph.symbols) and lane.dialect == dialect]
     usual = [*mix.always, *(mix.often if index % EVERY == 0 else ())]
     usual += [turns[index % len(turns)]] if turns else []
     usual += mix.configurations.lanes(index) if mix.configurations else ()
+    usual = [lane for lane in usual if lane.dialect == dialect]
     lanes = [lane for lane in usual if try_unsupported or is_relay(lane) or supports(lane.importer, ops)]
-    importers = [importer for importer in IMPORTERS if supports(importer, ops)]
+    importers = [importer for importer in importers_of(case) if supports(importer, ops)]
     if importers and not case.graph.symbols:
         lanes += [drawn(source, case, importers) for _ in range(mix.drawn)]
     # PyTorch runs the exported program only where a lane disagrees with the reference (`judged_run`)
     judged = [each for lane in lanes for each in judged_by(lane) if not runs_exported_program(each)]
-    return tuple(dict.fromkeys((*REFERENCES, *judged)))
+    return tuple(dict.fromkeys((*references_of(dialect), *judged)))

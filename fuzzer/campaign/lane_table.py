@@ -9,7 +9,18 @@ from typing import assert_never
 import msgspec
 
 from fuzzer.campaign.importer_chooser import EXPENSIVE
-from fuzzer.lanes import EVALUATED_LANES, HONEST_LANES, OFTEN, REFERENCES, RELAY_LANES, SAMPLED_LANES, SCREENING
+from fuzzer.lanes import (
+    EVALUATED_LANES,
+    HONEST_LANES,
+    MODEL_LANES,
+    MODEL_SAMPLED_LANES,
+    OFTEN,
+    ONNX_LANES,
+    REFERENCES,
+    RELAY_LANES,
+    SAMPLED_LANES,
+    SCREENING,
+)
 from fuzzer.lanes.base.availability import (
     THIS,
     Availability,
@@ -24,9 +35,9 @@ from oracles.lane import Engine, LaneSpec
 from oracles.siblings import describe_additions
 
 WHEN: Mapping[str, tuple[LaneSpec, ...]] = {
-    "every test": (*REFERENCES, *(lane for lane in EVALUATED_LANES if lane.importer not in EXPENSIVE)),
+    "every test": (*REFERENCES, *ONNX_LANES, *(lane for lane in EVALUATED_LANES if lane.importer not in EXPENSIVE)),
     "some tests": tuple(lane for lane in EVALUATED_LANES if lane.importer in EXPENSIVE),
-    "where it brings news": (*SCREENING, *OFTEN, *SAMPLED_LANES),
+    "where it brings news": (*SCREENING, *OFTEN, *SAMPLED_LANES, *MODEL_LANES, *MODEL_SAMPLED_LANES),
     "with --toolchain relay": RELAY_LANES,
     "on demand": HONEST_LANES,  # `fuzz bench honesty`
 }

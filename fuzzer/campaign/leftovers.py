@@ -7,18 +7,21 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from fuzzer.campaign import state
+from fuzzer.campaign.disk_space import PROBE_NAME
 from fuzzer.campaign.layout import FOLDERS
-from fuzzer.system import process_tree
+from fuzzer.system import strays
 
-FILES = (state.NAME, "fuzz_stats", "plot_data", "merged.json", "filing.json")
-"""Files of a campaign's own folder, in which the user may have others."""
+FILES = (
+    *("campaign.json", "aim.json", "filing.json", "cluster.json", "merged.json", "fuzz_stats", "plot_data"),
+    *("sweep.json", "sweep.html", "asked.json", "samples.jsonl"),
+)
+"""The files of a campaign's own folder that are replaced atomically. The user may have others there."""
 
 
 def remove(folder: Path, scratch: Path) -> None:
     """End and delete them. Only what a run of this campaign has made is touched, and nothing that another process still
     writes. The caller holds the lock of the campaign."""
-    process_tree.kill_strays(scratch.absolute(), os.getpid())
+    strays.kill_strays(scratch.absolute(), os.getpid())
     for path in (scratch, *_incomplete(folder)):
         if _is_being_written(path):
             continue
@@ -36,6 +39,7 @@ def _incomplete(folder: Path) -> Iterator[Path]:
                 yield from inside.glob(".tmp-*")
     for name in FILES:
         yield from folder.glob(f".tmp-{name}-*")
+    yield folder / PROBE_NAME
 
 
 def _is_being_written(path: Path) -> bool:

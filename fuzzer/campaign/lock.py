@@ -1,4 +1,6 @@
-"""The lock of a campaign, which one process holds at a time, and whether a folder is a campaign."""
+"""The lock of a campaign, which one process holds at a time.
+
+It imports little: a second writer is refused before the modules of its command are imported, which takes seconds."""
 
 from __future__ import annotations
 
@@ -8,7 +10,6 @@ import time
 from pathlib import Path
 from typing import IO
 
-from fuzzer.campaign import index, state
 from fuzzer.system.files import open_plain
 from fuzzer.system.storage_errors import WRONG_FILE
 from generators.graph import Invalid
@@ -40,7 +41,7 @@ def locked(folder: Path) -> IO[str]:
                 file.seek(0)
                 held_by = file.read(20).strip()
                 file.close()
-                raise Busy(f"{folder}: process {held_by or '?'} runs this campaign") from None
+                raise Busy(_held(folder, held_by or "?")) from None
             time.sleep(0.05)
     file.truncate(0)
     file.write(str(os.getpid()))
@@ -66,18 +67,11 @@ def holder(folder: Path) -> int | None:
     return None
 
 
-def is_campaign(folder: Path) -> bool:
-    """Whether a folder is a campaign. A campaign that is starting the compilers has only its lock."""
-    return (folder / index.NAME).exists() or (folder / state.NAME).exists() or holder(folder) is not None
+def require_free(folder: Path) -> None:
+    """Raise `Busy` where another process runs the campaign."""
+    if (held_by := holder(folder)) is not None:
+        raise Busy(_held(folder, held_by or "?"))
 
 
-def why_no_index(folder: Path) -> str:
-    """Say in one sentence why a folder has no index, and what to do about it."""
-    held_by = holder(folder)
-    if held_by is not None:
-        return f"{folder}: process {held_by or '?'} is just starting this campaign; nothing of it is written yet"
-    if (folder / state.NAME).exists():
-        return f"{folder}: this campaign has no index; `fuzz status --repair --campaign {folder}` makes one"
-    if folder.exists() and not folder.is_dir():
-        return f"{folder}: no campaign, but a file"
-    return f"{folder}: no campaign; `fuzz run --campaign {folder}` starts one"
+def _held(folder: Path, pid: int | str) -> str:
+    return f"{folder}: process {pid} runs this campaign"

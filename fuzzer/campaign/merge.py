@@ -10,7 +10,7 @@ import msgspec
 from fuzzer.campaign import index
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.layout import FOLDER_FILES, PARKED, WAITING, check_folders, findings_in
-from fuzzer.campaign.lock import why_no_index
+from fuzzer.campaign.presence import why_no_index
 from fuzzer.campaign.store import Store
 from fuzzer.campaign.waiting import Queue
 from fuzzer.findings import finding_file

@@ -78,7 +78,7 @@ class Tests:
         self.share.spent_on_tests(result.cpu_seconds)
         self.share.tested(self.triage.add(case, sightings(findings)))
         self.store.offer(number, lambda: notable_tests.encoded(case, result, findings))
-        self.guidance.learn(number, case, result.outcomes, findings)
+        self.guidance.learn(number, case, result.outcomes, findings, result.cpu_seconds)
         self.watch(number, case, result, findings)
         row = index_row(number, result.cpu_seconds, result.outcomes, case.graph.ops)
         self.store.finish_test(row, result, self.dealer.finish(number), invalid=not is_valid(result.outcomes))

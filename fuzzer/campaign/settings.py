@@ -77,7 +77,8 @@ class TriageLimits:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`ops` and `limits` say what is drawn, `share` which tests of the seed are run. Where there is a model `around`,
+    """`ops`, `model_ops` and `limits` say what is drawn: the operators of PyTorch and of ONNX. A dialect of which there
+    are none is not drawn. `share` says which tests of the seed are run. Where there is a model `around`,
     cases are made of it. In a `guided` campaign, the results of earlier tests decide what comes next. `releases` are
     toolchains in which no test runs: new findings are run in them too."""
 
@@ -89,12 +90,18 @@ class Settings:
     triage: TriageLimits = TriageLimits()
     workers: int = 1
     ops: tuple[Op, ...] = OPS
+    model_ops: tuple[Op, ...] = ()
     limits: Limits = field(default_factory=Limits)
     around: Around | None = None
     share: Share = ALL
     guided: bool = False
     releases: tuple[str, ...] = ()
     json: bool = False
+
+    @property
+    def dialects(self) -> tuple[str, ...]:
+        """The dialects of the cases that are drawn."""
+        return (*(("torch",) if self.ops else ()), *(("onnx",) if self.model_ops else ()))
 
     @property
     def aim(self) -> Aim:

@@ -17,11 +17,11 @@ from typing import TypeVar
 from fuzzer.campaign import index, leftovers, own_errors, state
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.layout import ELSEWHERE, ERRORS, FOLDER_FILES, SCRATCH, check_folders, findings_in
-from fuzzer.campaign.lock import locked, why_no_index
+from fuzzer.campaign.lock import locked
 from fuzzer.campaign.notable_tests import WriteDocument
+from fuzzer.campaign.presence import why_no_index
 from fuzzer.campaign.rows import NO_OBSERVATIONS, IndexRow, Observations
 from fuzzer.campaign.state import State
-from fuzzer.cases import onnx_model
 from fuzzer.findings import finding_file
 from fuzzer.findings.field_forms import SLUG
 from fuzzer.findings.finding_file import FindingDoc
@@ -35,6 +35,7 @@ from fuzzer.system.terminal import one_sentence, say
 from fuzzer.triage.investigate import Confirmed, Sighting
 from generators import case_file
 from generators.graph import Case, Invalid
+from generators.onnx import model as onnx_model
 from oracles.lane import LaneSpec
 from oracles.outcome import Result
 from oracles.siblings import covers

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from fuzzer.campaign.drawn_lanes import IMPORTERS, drawn, with_open_sizes
+from fuzzer.campaign.drawn_lanes import drawn, importers_of, with_open_sizes
 from fuzzer.campaign.importer_chooser import EXPENSIVE
 from fuzzer.campaign.lane_chooser import Chosen, LaneChooser
 from fuzzer.campaign.lane_mix import TRY_UNSUPPORTED_PERCENT, lanes_of
@@ -79,7 +79,7 @@ def _importers(settings: Settings, seed: int, index: int, case: Case) -> list[La
         replace(lane, toolchain=toolchain)
         for toolchain in toolchains
         for lane in EVALUATED_LANES
-        if try_unsupported or supports(lane.importer, ops)
+        if lane.dialect == case.graph.dialect and (try_unsupported or supports(lane.importer, ops))
     ]
 
 
@@ -122,7 +122,7 @@ def tier_2(settings: Settings, seed: int, index: int, case: Case, outcomes: Outc
     not_wrong = [lane for lane in plain if lane not in wrong]
     routes = {_route(lane) for lane in not_wrong}
     open_lanes = [lane for lane in _sampled(settings, case) if _route(lane) in routes and lane not in wrong]
-    importers = [each for each in IMPORTERS if (each, HOST_NAME) in routes]
+    importers = [each for each in importers_of(case) if (each, HOST_NAME) in routes]
     draws = bool(settings.lanes.drawn and importers and not case.graph.symbols)
     wanted = pass_test(seed, index)
     must = list(wrong)
@@ -142,7 +142,8 @@ def tier_2(settings: Settings, seed: int, index: int, case: Case, outcomes: Outc
 def _sampled(settings: Settings, case: Case) -> list[LaneSpec]:
     """The lanes of the mix that a case may take beside the plain ones of tier 1: those for symbolic sizes where it has
     some, and otherwise the others."""
-    lanes = (lane for lane in (*settings.lanes.often, *settings.lanes.in_turn) if is_relax(lane))
+    given = (*settings.lanes.often, *settings.lanes.in_turn)
+    lanes = (lane for lane in given if is_relax(lane) and lane.dialect == case.graph.dialect)
     others = [lane for lane in lanes if replace(lane, toolchain=HOST_NAME) not in _PLAIN]
     return [lane for lane in others if lane.symbolic == bool(case.graph.symbols)]
 

@@ -10,7 +10,7 @@ from fuzzer.campaign.lane_mix import lanes_of
 from fuzzer.campaign.settings import Settings
 from fuzzer.campaign.tier_lanes import expensive_importers, relay_lanes, takes_everything, tier_1, tier_2
 from fuzzer.campaign.tier_one import evaluation_disagrees, on_plain_lanes, references
-from fuzzer.lanes import EVERY_TVM_LANE, TORCH_LANES
+from fuzzer.lanes import EVERY_TVM_LANE, references_of
 from fuzzer.triage.reproduce import RunLanes, in_toolchain_of, is_valid, joined, judged_run, settled
 from generators.graph import Case
 from oracles.finding import Component
@@ -43,7 +43,8 @@ def run_test(
     if takes_everything(seed, index):
         return TieredResult(_everything(run, case, lanes_of(settings, seed, index, case), chooser))
     imports, relay = tier_1(settings, seed, index, case), relay_lanes(settings, seed, index, case)
-    first = run(case, tuple(dict.fromkeys((*TORCH_LANES, *references(imports), *imports))))
+    own = references_of(case.graph.dialect)
+    first = run(case, tuple(dict.fromkeys((*own, *references(imports), *imports))))
     if not is_valid(first.outcomes):
         return TieredResult(on_plain_lanes(first))
     chooser.begin(first.cpu_seconds)

@@ -17,7 +17,6 @@ from __future__ import annotations
 import faulthandler
 import importlib.util
 import os
-import resource
 import sys
 from collections.abc import Callable
 
@@ -27,7 +26,8 @@ from fuzzer.children.job import collect_between_cases_only, run_job
 from fuzzer.isolate import protocol
 from fuzzer.lanes.base.prepared_case import Lane
 from fuzzer.system import host_name
-from fuzzer.system.processes import die_with_parent
+from fuzzer.system.process_tree import adopt_orphans
+from fuzzer.system.processes import die_with_parent, limit_files
 from fuzzer.toolchains.preload import Preload, execute
 from oracles.lane import LaneSpec
 
@@ -40,7 +40,8 @@ def main() -> None:
     opener, *preload = sys.argv[3:]
     die_with_parent(parent or os.getppid())
     host_name.hide()
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    adopt_orphans()
+    limit_files()
     faulthandler.enable()
     stated, runner_of = _open_device(opener)
     if preload:

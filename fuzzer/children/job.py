@@ -23,7 +23,7 @@ from fuzzer.lanes.base.pointed import value_pointed_at
 from fuzzer.lanes.base.prepared_case import Lane, PreparedCase, Step
 from fuzzer.toolchains import reached
 from generators.graph import Case
-from oracles.lane import LaneSpec
+from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Built, Facts, Frame, Stage
 
 
@@ -190,6 +190,9 @@ def _done(
     prepared: PreparedCase, index: int, spec: LaneSpec, runner: Lane, step: _Steps
 ) -> tuple[protocol.Message, Sequence[bytes]]:
     """Run a lane. Return the message that says how it ended, and its payload."""
+    dialect = prepared.case.graph.dialect
+    if spec.dialect != dialect and spec.engine is not Engine.FAULTY:
+        return protocol.DidSkip(index, f"the case is one of {dialect}, not of {spec.dialect}"), ()
     if reason := runner.supports(prepared.case, spec):
         return protocol.DidSkip(index, reason), ()
     try:

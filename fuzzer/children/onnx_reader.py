@@ -1,7 +1,8 @@
 """Describe an ONNX file as plain data: `python -m fuzzer.children.onnx_reader FILE PARENT`, which prints JSON.
 
 The onnx package parses untrusted files in C++. It does so in this child process, under limits of memory and CPU time.
-Shapes are inferred, and nothing else is computed. Tensors that are stored in other files are never opened.
+Shapes are inferred, and numbers that follow from shapes and small constants; nothing else is computed. Tensors that are
+stored in other files are never opened.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from typing import Any
 
 import msgspec
 import onnx
-from onnx import TensorProto, helper, inliner, shape_inference
+from onnx import TensorProto, helper, inliner, numpy_helper, shape_inference
 
-from fuzzer.cases.onnx_model import ELEMENTS, Node, Tensor
+from fuzzer.children.onnx_known import KnownParts, TooManyNodes, constants
 from fuzzer.lanes.onnx.description import NoDescription, _node, _tensor
 from fuzzer.seeds.onnx_graph import OPAQUE, OnnxGraph, Refusal
 from fuzzer.seeds.program import MAX_NODES
 from fuzzer.system.processes import die_with_parent
+from generators.onnx.model import ELEMENTS, Node, Tensor
 
 MEMORY_BYTES = 8 << 30
 CPU_SECONDS = 120
@@ -54,26 +56,39 @@ def described(path: Path) -> OnnxGraph:
         _check_functions(model)
         model = inliner.inline_local_functions(model)
     graph = model.graph
-    constants = {item.name: item for item in graph.initializer}
-    for node in graph.node:
-        if node.op_type == "Constant" and node.attribute and node.attribute[0].HasField("t"):
-            constants |= dict.fromkeys(node.output, node.attribute[0].t)
-    small = {name: tensor for name, item in constants.items() if (tensor := _small(item)) is not None}
-    _close_sizes(graph, set(constants))
-    _leave_out_weights(graph, set(small))
-    typed = shape_inference.infer_shapes(model, data_prop=True)
-    values = (*typed.graph.input, *typed.graph.output, *typed.graph.value_info)
-    types = {item.name: _type(item.type) for item in values if item.type.HasField("tensor_type")}
-    types |= {name: (_element(item), tuple(item.dims)) for name, item in constants.items()}
+    owned = {item.name: item for item in graph.initializer} | {name: item for name, _, item in constants(graph.node)}
+    small = {name for name, item in owned.items() if _small(item) is not None}
+    _close_sizes(graph, set(owned))
+    _leave_out_weights(graph, small)
+    parts = KnownParts(model, dict(owned))
     opsets = {each.domain: each.version for each in model.opset_import}
+    opset = opsets.get("", opsets.get("ai.onnx", 0))
+    try:
+        parts.find(opset)
+    except TooManyNodes:
+        raise _Refused(f"has more than {MAX_NODES} nodes when the branches of its If are inlined") from None
+    owned = parts.kept
+    typed = parts.typed
+    values = (*typed.input, *typed.output, *typed.value_info)
+    types = {item.name: _type(item.type) for item in values if item.type.HasField("tensor_type")}
+    types |= {name: (_element(item), tuple(item.dims)) for name, item in owned.items()}
+    types |= {name: (_element_of(array), array.shape) for name, array in parts.computed.items()}
     return OnnxGraph(
-        opsets.get("", opsets.get("ai.onnx", 0)),
-        tuple(item.name for item in graph.input if item.name not in constants),
-        tuple(_plain(node) for node in graph.node if constants.keys().isdisjoint(node.output)),
+        opset,
+        tuple(item.name for item in graph.input if item.name not in owned),
+        tuple(_plain(node) for node in graph.node if owned.keys().isdisjoint(node.output)),
         types,
-        small,
-        tuple(constants),
+        {name: tensor for name, item in owned.items() if (tensor := _small(item)) is not None},
+        tuple(owned),
+        tuple(item.name for item in graph.output),
+        {name: attribute for name, attribute, _ in constants(graph.node)},
+        {name: _tensor(numpy_helper.from_array(array)) for name, array in parts.computed.items()},
+        tuple(sorted(parts.branched)),
     )
+
+
+def _element_of(array: Any) -> str:
+    return str(TensorProto.DataType.Name(helper.np_dtype_to_tensor_dtype(array.dtype)))
 
 
 def _check_functions(model: Any) -> None:

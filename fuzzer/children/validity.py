@@ -1,4 +1,5 @@
-"""Check that a case runs in eager PyTorch, returns the inferred types, and stays finite.
+"""Check that a case runs, returns the inferred types, and stays finite: a case of PyTorch in eager PyTorch, one of ONNX
+in onnxruntime and in the interpreter of the onnx package.
 
 `fuzzer.isolate.validity` starts it as the process `python -m fuzzer.children.validity`. It reads cases from stdin (two
 lengths of 8 bytes, then case.json and the tensors) and answers each with a line of JSON on stdout. Its first line is
@@ -11,6 +12,7 @@ import json
 import os
 import sys
 import warnings
+from collections.abc import Iterator
 from typing import BinaryIO
 
 import numpy as np
@@ -19,7 +21,7 @@ import torch
 from fuzzer.lanes.base.prepared_case import build_model, from_torch, laid_out, to_torch
 from generators import case_file
 from generators.check import check
-from generators.graph import Case, Invalid, holds_floats
+from generators.graph import Array, Case, Invalid, holds_floats
 from generators.torch.source import render
 
 OK, NOT_FINITE, INVALID, WRONG_TYPE = "ok", "not finite", "invalid", "wrong type"
@@ -29,19 +31,33 @@ def verdict(case: Case) -> tuple[str, str]:
     """Return one of the four results above and a message. The case must be static."""
     try:
         check(case)
-        model = build_model(render(case.graph), case.owned)
-        items = [item for item in case.graph.inputs if not item.role.is_owned]
-        with torch.no_grad():
-            outputs = model(*(laid_out(to_torch(case.tensors[i.value.name]), i.layout) for i in items))
+        runs = list(_by_readers(case)) if case.graph.opset else [_by_pytorch(case)]
     except Exception as error:  # any exception means that the case is invalid
         return INVALID, f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
-    found = [f"{str(out.dtype).removeprefix('torch.')}[{','.join(map(str, out.shape))}]" for out in outputs]
     expected = [str(type) for type in case.graph.output_types]
-    if found != expected:
-        return WRONG_TYPE, f"{found} instead of {expected}"
-    arrays = [from_torch(output) for output in outputs]
-    finite = all(np.all(np.isfinite(array.astype(np.float64))) for array in arrays if holds_floats(array))
-    return (OK if finite else NOT_FINITE), ""
+    for arrays in runs:
+        found = [f"{array.dtype}[{','.join(map(str, array.shape))}]" for array in arrays]
+        if found != expected:
+            return WRONG_TYPE, f"{found} instead of {expected}"
+    floats = [array for arrays in runs for array in arrays if holds_floats(array)]
+    return (OK if all(np.all(np.isfinite(array.astype(np.float64))) for array in floats) else NOT_FINITE), ""
+
+
+def _by_pytorch(case: Case) -> tuple[Array, ...]:
+    model = build_model(render(case.graph), case.owned)
+    items = [item for item in case.graph.inputs if not item.role.is_owned]
+    with torch.no_grad():
+        outputs = model(*(laid_out(to_torch(case.tensors[i.value.name]), i.layout) for i in items))
+    return tuple(map(from_torch, outputs))
+
+
+def _by_readers(case: Case) -> Iterator[tuple[Array, ...]]:
+    from fuzzer.lanes.onnx import witnesses  # takes a second, and most cases need PyTorch alone
+
+    file = witnesses.file_of(case)
+    model = witnesses.to_proto(file.model)
+    yield witnesses.by_onnxruntime(model, file.inputs)
+    yield witnesses.by_interpreter(model, file.inputs)
 
 
 def prepare() -> None:

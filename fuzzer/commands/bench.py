@@ -32,10 +32,11 @@ def honesty(
         str, typer.Option(metavar="GLOB", help="Lanes that are right by definition; * only samples the expensive ones.")
     ] = "*",
     workers: Annotated[int, typer.Option(min=1, help="Cases at a time.")] = 1,
+    dialect: Annotated[str, typer.Option(help="The dialect of the cases: torch or onnx.")] = "torch",
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON in the last line.")] = False,
 ) -> None:
     """Measure how often an implementation that is right by definition is called wrong. SIGINT ends it early."""
-    options = false_alarms.FalseAlarmOptions(count, seed, first, lanes, workers)
+    options = false_alarms.FalseAlarmOptions(count, seed, first, lanes, workers, dialect)
     false_alarms.lanes_of(options, 0)
     stop = _stop_on_interrupt()
     with Executor(Path(tempfile.mkdtemp(prefix="difftvm-"))) as executor:
@@ -47,7 +48,8 @@ def honesty(
     for key, value in summary.items():
         shown = ", ".join(f"{name} {number}" for name, number in value.items()) if isinstance(value, dict) else value
         echo(f"{key:24} {shown}")
-    echo(next_line("bench", "honesty", "--seed", seed, "--first", report.next_test, "--count", count))
+    of = () if dialect == "torch" else ("--dialect", dialect)
+    echo(next_line("bench", "honesty", *of, "--seed", seed, "--first", report.next_test, "--count", count))
 
 
 def _print_alarm(alarm: false_alarms.Alarm) -> None:

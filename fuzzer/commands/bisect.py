@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from fuzzer.commands.bisect_builds import introduction, print_builds, run_in_builds
 from fuzzer.commands.options import JsonFlag, PreloadFile
 from fuzzer.commands.progress import Counted, working
+from fuzzer.commands.tables import print_table
 from fuzzer.findings import replay as replaying
 from fuzzer.findings.headline import headline
 from fuzzer.isolate.fleet import BackendKey, Fleet
 from fuzzer.report.add_to import add_introduction
 from fuzzer.signature import signature_of
 from fuzzer.signature.blame import Releases, ReleaseVerdict
-from fuzzer.system.terminal import echo, next_line, print_json, printable, say
+from fuzzer.system.terminal import echo, next_line, print_json, say
 from fuzzer.toolchains import install, registry
 from fuzzer.toolchains.builds import COMMIT, in_folder, of_commits, subject_of
 from fuzzer.toolchains.lanes import named, runs_in
@@ -89,7 +88,7 @@ def bisect(
     if json:
         print_json(_document(doc.slug, runs, verdicts))
         return
-    Console(markup=False, emoji=False).print(_table(runs, verdicts))
+    print_table(("TVM", "toolchain", "verdict", ""), _rows(runs, verdicts))
     echo(f"{doc.slug}: {_in_words(verdicts)}; {_next(finding, verdicts)}")
 
 
@@ -111,21 +110,15 @@ def _install_missing() -> None:
             install.add_release(release, say)
 
 
-def _table(runs: Sequence[ReleaseRun], releases: Releases) -> Table:
+def _rows(runs: Sequence[ReleaseRun], releases: Releases) -> Iterator[tuple[str, ...]]:
     """A row for each release; a release that was not run now has what finding.json records."""
-    table = Table(box=None)
-    for column in ("TVM", "toolchain", "verdict", ""):
-        table.add_column(column, no_wrap=bool(column), overflow="fold")
     now = {run.release.version: run for run in runs}
     for version, verdict in releases.verdicts:
         run = now.get(version)
         if run is None:
-            table.add_row(printable(version), "-", verdict, "as finding.json records it")
+            yield version, "-", verdict, "as finding.json records it"
         else:
-            table.add_row(
-                version, run.release.toolchain, verdict, printable(headline(run.finding)) if run.finding else ""
-            )
-    return table
+            yield version, run.release.toolchain, verdict, headline(run.finding) if run.finding else ""
 
 
 def _in_words(releases: Releases) -> str:

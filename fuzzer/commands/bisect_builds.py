@@ -8,17 +8,15 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-
 from fuzzer.commands.progress import working
+from fuzzer.commands.tables import print_table
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.findings.headline import headline
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.signature import signature_of
 from fuzzer.signature.blame import NO_INTRODUCTION, Introduction, ReleaseVerdict
 from fuzzer.system.environment import EnvironmentMissing
-from fuzzer.system.terminal import echo, print_json, printable, say
+from fuzzer.system.terminal import echo, print_json, say
 from fuzzer.toolchains.builds import Build
 from fuzzer.toolchains.preload import read as read_preload
 from fuzzer.toolchains.toolchain import HOST, GraphLanguage, Toolchain, language_of
@@ -101,13 +99,8 @@ def print_builds(
             }
         )
         return
-    table = Table(box=None)
-    for column in ("build", "verdict", ""):
-        table.add_column(column, no_wrap=bool(column), overflow="fold")
-    for each in tried:
-        shown = printable(headline(each.finding)) if each.finding else ""
-        table.add_row(printable(each.release.version), each.verdict, shown)
-    Console(markup=False, emoji=False).print(table)
+    shown = ((each.release.version, each.verdict, headline(each.finding) if each.finding else "") for each in tried)
+    print_table(("build", "verdict", ""), shown)
     if found.why_not:
         echo(f"{slug}: {found.why_not}")
         return

@@ -17,7 +17,7 @@ from fuzzer.isolate.fleet import Fleet, Runner
 from fuzzer.regression import candidates, choose, record
 from fuzzer.regression.candidates import Candidate
 from fuzzer.regression.keep import Record, families_by_failure
-from fuzzer.regression.record import CASES, DESCRIPTION, EXPECTED, Description
+from fuzzer.regression.record import CASES, DESCRIPTION, EXPECTED, MOST_CASES, Description
 from fuzzer.regression.runs import Ends, ends_of
 from fuzzer.system.terminal import echo, next_line, print_json
 from fuzzer.toolchains.registry import find
@@ -29,7 +29,7 @@ DEFAULT = choose.Limits()
 def keep(
     campaigns: Annotated[list[Path], typer.Argument(metavar="CAMPAIGN...", help="Campaigns to take cases from.")],
     into: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the corpus.")],
-    cases: Annotated[int, typer.Option(min=1, help="The most cases.")] = DEFAULT.cases,
+    cases: Annotated[int, typer.Option(min=1, max=MOST_CASES, help="The most cases.")] = DEFAULT.cases,
     seconds: Annotated[float, typer.Option(min=0, help="The CPU seconds that a run of it may cost, as expected.")] = (
         DEFAULT.cpu_seconds
     ),
@@ -54,10 +54,11 @@ def keep(
             shown.count(number, f"of {len(chosen)} cases")
         description = made.description(candidates.features_met(campaigns), fleet.versions)
     record.write(into, description, made.entries, made.cases)
+    families = len({each.family for each in found})
     if json:
-        print_json(_document(made, description, into))
+        print_json(_document(made, description, into, families))
     else:
-        for line in _lines(made, description, into):
+        for line in _lines(made, description, into, families):
             echo(line)
 
 
@@ -77,12 +78,13 @@ def _size(folder: Path) -> int:
     return sum((folder / name).stat().st_size for name in (DESCRIPTION, EXPECTED, CASES))
 
 
-def _lines(made: Record, description: Description, into: Path) -> Iterator[str]:
+def _lines(made: Record, description: Description, into: Path, families: int) -> Iterator[str]:
     findings = sum(not entry.source.startswith("test ") for entry in made.entries)
     yield (
         f"{len(made.entries):,} cases in {into}, {_size(into) / 1e6:.1f} MB: {findings:,} of findings,"
         f" {len(made.entries) - findings:,} of tests; a run costs {description.cpu_seconds:.0f} CPU s"
     )
+    yield f"{len(made.kept_families):,} of {families:,} families of findings kept"
     for kind, each in description.coverage.items():
         share = 100 * each.covered / max(1, each.of)
         yield f"{kind}: {each.covered:,} of {each.of:,} features ({share:.0f} %)"
@@ -91,9 +93,10 @@ def _lines(made: Record, description: Description, into: Path) -> Iterator[str]:
     yield next_line("corpus", "run", into)
 
 
-def _document(made: Record, description: Description, into: Path) -> dict[str, object]:
+def _document(made: Record, description: Description, into: Path, families: int) -> dict[str, object]:
     return {
         "cases": len(made.entries),
+        "families": {"kept": len(made.kept_families), "of": families},
         "bytes": _size(into),
         "cpu_seconds": description.cpu_seconds,
         "coverage": description.coverage,

@@ -18,6 +18,7 @@ from fuzzer.commands.progress import working
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.regression import record
 from fuzzer.regression.compare import Change, Changed, expected_ends
+from fuzzer.regression.known import ShownFailure, shown_again
 from fuzzer.regression.record import Corpus
 from fuzzer.regression.rerun import rerun
 from fuzzer.regression.shipped import KEPT
@@ -25,17 +26,20 @@ from fuzzer.regression.words import grouped, in_words
 from fuzzer.seeds import corpus as seed_corpus
 from fuzzer.system.exit_codes import Exit
 from fuzzer.system.terminal import echo, next_line, print_json
+from fuzzer.toolchains.lanes import runs_in
 from fuzzer.toolchains.registry import finder
 from fuzzer.toolchains.toolchain import HOST_NAME
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusRun:
-    """A run of a corpus. `cpu_seconds` are those of difftvm and of all its processes."""
+    """A run of a corpus. `known` are the known failures that it has shown as recorded, and `cpu_seconds` those of
+    difftvm and of all its processes."""
 
     cases: int
     lanes: int
     changed: list[Changed]
+    known: list[ShownFailure]
     cpu_seconds: float
     seconds: float
 
@@ -69,7 +73,9 @@ def run(
                 shown.count(number, f"of {len(kept.entries)} cases")
         versions = fleet.versions
     lanes = sum(len(expected_ends(entry)) for entry in kept.entries)
-    ran = CorpusRun(len(kept.entries), lanes, done, _cpu_seconds(), time.monotonic() - began)
+    names = {name for name, lane in kept.lanes.items() if runs_in(lane, where)}
+    known = shown_again(kept, names, {(each.entry.case, each.lane) for each in done})
+    ran = CorpusRun(len(kept.entries), lanes, done, known, _cpu_seconds(), time.monotonic() - began)
     if save:
         for each in {each.entry.case: each for each in done if each.change.is_for_the_worse}.values():
             seed_corpus.add(save, each.entry.case, kept.cases[each.entry.case])
@@ -95,6 +101,8 @@ def _lines(ran: CorpusRun, kept: Corpus, toolchain: str) -> Iterator[str]:
         f"{ran.cases:,} cases, {ran.lanes:,} lanes in {toolchain}, {ran.seconds:.0f} s, {ran.cpu_seconds:.0f} CPU s;"
         f" recorded with TVM {recorded}"
     )
+    families = len({each.family for each in ran.known})
+    yield f"{len(ran.known):,} known failures as expected, in {families:,} families"
     for change in Change:
         changed = [each for each in ran.changed if each.change is change]
         if changed:
@@ -121,6 +129,17 @@ def _document(ran: CorpusRun, kept: Corpus, toolchain: str, versions: dict[str, 
         "lanes": ran.lanes,
         "seconds": round(ran.seconds, 1),
         "cpu_seconds": round(ran.cpu_seconds, 1),
+        "known": [
+            {
+                "failure": each.id,
+                "kind": each.known.kind,
+                "component": each.known.component,
+                "title": each.known.title,
+                "family": each.family,
+                "lanes": each.lanes,
+            }
+            for each in ran.known
+        ],
         "changed": [
             {
                 "case": each.entry.case,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,11 +21,11 @@ from fuzzer.commands.options import JsonFlag, LanesGlob
 from fuzzer.commands.selection import lanes_named, ops_named
 from fuzzer.difference.cases import ComparedCases, kept_in
 from fuzzer.difference.changed_code import changed_code, traced
-from fuzzer.difference.fixed import FixedFailures
+from fuzzer.difference.fixed import FixedFailures, is_confirmed
 from fuzzer.difference.lab import DifferenceLab
 from fuzzer.difference.pair import described, pair
 from fuzzer.difference.reach import Reach
-from fuzzer.difference.reports import FORMS
+from fuzzer.difference.reports import FORMS, check_places
 from fuzzer.difference.reports.terminal import document, lines
 from fuzzer.difference.runs import cases_of_earlier_runs, next_run
 from fuzzer.difference.verdict import Comparison, verdict
@@ -88,8 +89,13 @@ def diff(
     Findings go to DIR/N/crashes, and what fails in the base alone to DIR/N/fixed. The cases of the findings of earlier
     runs in DIR run first. Exit code 0 where nothing is worse, 1
     where something is, 2 where no case reaches the changed code."""
+    forms = {"markdown": markdown, "junit": junit, "sarif": sarif}
+    reports = {form: path for form, path in forms.items() if path}
+    check_places(reports.values())
     both = pair(base, patched, base_preload, patched_preload)
     code = changed_code(both, changed or ())
+    for path in code.unbuilt:
+        say(f"difftvm: {path} is part of no build; it does not count as changed code")
     kept, chosen = [*cases_of_earlier_runs(campaign), *kept_in(cases or ())], ops_named(ops)
     folder = next_run(campaign)
     with Store(folder, seed) as store:
@@ -115,9 +121,12 @@ def diff(
 
             lab = DifferenceLab(fleet, both, keep, code, named)
             task = Campaign(settings, store, lab, drawn, _learning(lab, reach), guidance=guidance)
+            stopped = threading.Event()
             with watched(task):
-                obey_signals(task, stop_requested)
+                obey_signals(task, stop_requested, stopped.set)
                 task.run()
+            fixed.confirm(fleet, stopped.is_set)
+        repaired = _sorted(fixed.docs.values())
         found = [finding_file.read(store.crashes / doc.slug) for doc in _sorted(store.findings.values())]
         compared = Comparison(
             described(both.base),
@@ -132,18 +141,18 @@ def diff(
             folder=store.folder,
             worse=tuple(doc for doc in found if not doc.flaky),
             unsure=tuple(doc for doc in found if doc.flaky),
-            fixed=_sorted(fixed.docs.values()),
+            fixed=tuple(doc for doc in repaired if is_confirmed(doc)),
+            perhaps_fixed=tuple(doc for doc in repaired if not is_confirmed(doc)),
             reached=dict(reach.by_name.most_common()),
             differing=dict(reach.differing.most_common()),
         )
-    for form, path in (("markdown", markdown), ("junit", junit), ("sarif", sarif)):
-        if path:
-            write_atomically(path, FORMS[form](compared).encode())
     if json:
         print_json(document(compared))
     else:
         for line in lines(compared):
             echo(line)
+    for form, file in reports.items():
+        write_atomically(file, FORMS[form](compared).encode())
     raise typer.Exit(verdict(compared))
 
 

@@ -9,9 +9,11 @@ from typing import Annotated
 import typer
 
 from fuzzer.commands.options import JsonFlag
+from fuzzer.commands.selection import dialects_named
 from fuzzer.seeds import corpus
 from fuzzer.seeds.imported import SIZE, files_of, run
 from fuzzer.system.terminal import echo, next_line, one_sentence, print_json, say
+from generators.table import DIALECTS
 
 
 def import_models(
@@ -20,12 +22,15 @@ def import_models(
         Path, typer.Option("--into", metavar="DIR", help="The campaign; the cases go to DIR/corpus.")
     ] = Path("."),
     size: Annotated[int, typer.Option(min=1, max=64, help="The largest number of operators in a case.")] = SIZE,
+    dialect: Annotated[
+        str, typer.Option(metavar="LIST", help="torch: as calls of PyTorch; onnx: .onnx files as they are.")
+    ] = ",".join(DIALECTS),
     json: JsonFlag = False,
 ) -> None:
     """Cut real models into seed cases: pieces of their graphs, with smaller sizes and new values.
 
     Nothing in a file is executed. Exit code 64 where a file cannot be read."""
-    done, refused = run(files_of(model), into, size)
+    done, refused = run(files_of(model), into, size, dialects=dialects_named(dialect))
     for why in refused:
         say(one_sentence(f"fuzz: {why}"))
     if json:

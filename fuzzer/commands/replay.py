@@ -5,22 +5,21 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from fuzzer.commands.options import JsonFlag, PreloadFile
 from fuzzer.commands.progress import Counted, working
 from fuzzer.commands.selection import lanes_named
+from fuzzer.commands.tables import print_table
 from fuzzer.findings import replay as replaying
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.isolate.fleet import BackendKey, Fleet
 from fuzzer.system.exit_codes import Exit
-from fuzzer.system.terminal import echo, print_json, printable, program, say
+from fuzzer.system.terminal import echo, print_json, program, say
 from fuzzer.toolchains.lanes import in_toolchains, named
 from fuzzer.toolchains.registry import finder
 from fuzzer.toolchains.toolchain import HOST_NAME
@@ -64,7 +63,7 @@ def replay(
         print_json({"slug": doc.slug, "exit": int(result.exit), "runs": runs})
     else:
         if toolchain is not None:
-            Console(markup=False, emoji=False).print(_by_toolchain(result, releases))
+            print_table(("toolchain", "TVM", "verdict", ""), _by_toolchain(result, releases))
         for run in result.runs if toolchain is None else ():
             echo(f"{run.verdict.name.lower().replace('_', ' ')}: {run.text}")
         same = sum(run.verdict is Exit.SAME for run in result.runs)
@@ -87,11 +86,7 @@ def _python_for(lane: LaneSpec) -> str:
     return f"{program()} toolchain python {lane.toolchain}"
 
 
-def _by_toolchain(result: replaying.Replay, releases: dict[str, str]) -> Table:
+def _by_toolchain(result: replaying.Replay, releases: dict[str, str]) -> Iterator[tuple[str, ...]]:
     """A row for each toolchain: does the finding fail in it?"""
-    table = Table(box=None)
-    for column in ("toolchain", "TVM", "verdict", ""):
-        table.add_column(column, no_wrap=bool(column), overflow="fold")
     for run in result.runs:
-        table.add_row(run.lane.toolchain, releases[run.lane.toolchain], run.verdict_text, printable(run.text))
-    return table
+        yield run.lane.toolchain, releases[run.lane.toolchain], run.verdict_text, run.text

@@ -35,13 +35,22 @@ from fuzzer.commands.options import (
     ReleaseNames,
     ToolchainNames,
 )
-from fuzzer.commands.selection import lanes_named, ops_named
+from fuzzer.commands.selection import lanes_named, ops_of_dialects
 from fuzzer.filing.auto import auto_filing
 from fuzzer.filing.gates import may_be_filed
 from fuzzer.filing.office import TrackerOptions
 from fuzzer.filing.tracker import PUBLIC
 from fuzzer.isolate.fleet import Fleet
-from fuzzer.lanes import OFTEN, RELAY_OFTEN, RELAY_ROUTES, RELAY_SAMPLED, SAMPLED_LANES, SCREENING
+from fuzzer.lanes import (
+    MODEL_LANES,
+    MODEL_SAMPLED_LANES,
+    OFTEN,
+    RELAY_OFTEN,
+    RELAY_ROUTES,
+    RELAY_SAMPLED,
+    SAMPLED_LANES,
+    SCREENING,
+)
 from fuzzer.lanes.base.availability import available
 from fuzzer.system.devices import Device
 from fuzzer.system.exit_codes import Exit
@@ -62,6 +71,7 @@ from fuzzer.watching.on_disk import waiting_in
 from fuzzer.watching.ranking import Family, listed_in, worth_a_look
 from fuzzer.watching.watch import watched
 from generators.graph import Invalid
+from generators.table import DIALECTS
 from oracles.finding import Component
 from oracles.lane import LaneSpec
 
@@ -76,6 +86,9 @@ def run(
     workers: Annotated[int, typer.Option(min=1, help="Tests that run at the same time.")] = max(1, os.cpu_count() or 1),
     lanes: LanesGlob = "*",
     ops: Annotated[str, typer.Option(metavar="GLOB", help="Operators, comma-separated globs.")] = "*",
+    dialect: Annotated[
+        str, typer.Option(metavar="NAMES", help="What cases are drawn of: torch, onnx, or both.")
+    ] = "torch,onnx",
     around: Annotated[
         str | None,
         typer.Option(
@@ -153,12 +166,13 @@ def run(
         raise Invalid("--own-pass does not go with --configurations")
     the_mix = lanes == "*" and listed is None and not own
     plain = (PLAIN,) if own and lanes == "*" else lanes_named(lanes)
-    chosen = (*SCREENING, *RELAY_ROUTES) if the_mix else () if listed else plain
+    chosen = (*SCREENING, *MODEL_LANES, *RELAY_ROUTES) if the_mix else () if listed else plain
     every_test = (*in_toolchains(chosen, where), *own)
-    in_turn, now_and_then = (*available(SAMPLED_LANES), *RELAY_SAMPLED), (*OFTEN, *RELAY_OFTEN)
+    in_turn = (*available(SAMPLED_LANES), *available(MODEL_SAMPLED_LANES), *RELAY_SAMPLED)
+    now_and_then = (*OFTEN, *RELAY_OFTEN)
     sampled, often = (in_toolchains(some if the_mix else (), where) for some in (in_turn, now_and_then))
     drawn = DRAWN if the_mix and HOST in where else 0
-    chosen_ops = ops_named(ops)
+    torch_ops, onnx_ops = ops_of_dialects(ops, dialects_of_run(dialect, every_test, bool(around or listed)))
     find_all = finder(preload)
     filer = auto_filing(auto_file, TrackerOptions(repo, base_url, ledger), token_file, preload)
     part, of = parsed(share)
@@ -168,6 +182,7 @@ def run(
         same = {
             "lanes": lanes,
             "ops": ops,
+            "dialect": dialect,
             "toolchain": toolchain,
             "preload": preload and preload.resolve(),
             "disk-reserve": disk_reserve,
@@ -200,7 +215,8 @@ def run(
             Disk(_bytes(disk_limit), round(disk_reserve * GB)),
             TriageLimits(triage_share, drain, scope_share),
             workers,
-            chosen_ops,
+            torch_ops,
+            onnx_ops,
             around=model,
             share=Share(part, of, first, end),
             guided=guided,
@@ -230,6 +246,17 @@ def with_own_passes(names: Sequence[str], where: Sequence[Toolchain], preload: P
     if names and preload is None:
         raise Invalid(f"--own-pass {names[0]} needs --preload FILE.py, the file that registers the pass")
     return in_toolchains([lane for name in names for lane in own_lanes(name)], where)
+
+
+def dialects_of_run(names: str, lanes: Sequence[LaneSpec], only_torch: bool) -> str:
+    """The dialects that were asked for, without those whose cases no lane runs. Raise `Invalid` where none is left.
+    Models and configurations of the user have cases of PyTorch."""
+    run = {"torch"} if only_torch else {lane.dialect for lane in lanes}
+    wanted = [name.strip() for name in names.split(",")]
+    left = [name for name in wanted if name in run or name not in DIALECTS]
+    if not left:
+        raise Invalid(f"--dialect {names}: no lane of this run has cases of {' or '.join(wanted)}")
+    return ",".join(left)
 
 
 def _bytes(gigabytes: float | None) -> int | None:

@@ -20,7 +20,8 @@ from fuzzer.system.terminal import echo, next_line, one_sentence, print_json, sa
 from fuzzer.toolchains.registry import finder
 from fuzzer.triage.scope.find import CPU_SECONDS
 from fuzzer.triage.scope.words import sentence
-from generators.graph import Graph, Invalid
+from generators.graph import Graph, Invalid, Node
+from generators.table import dialect_of
 from generators.torch.source import statements
 
 
@@ -79,7 +80,17 @@ def _folders(path: Path) -> list[Path]:
 def _calls(graph: Graph) -> str:
     """The types of the inputs and the calls, in one line."""
     inputs = ", ".join(f"{item.value.name}: {item.value.type}" for item in graph.inputs)
-    return "; ".join([inputs, *(line for node in graph.nodes for line in statements(node, node.args, "layer"))])
+    calls = (line for node in graph.nodes for line in _call(node))
+    return "; ".join([inputs, *calls])
+
+
+def _call(node: Node) -> list[str]:
+    """The call as PyTorch's source has it, or the node of ONNX with the attributes that are not left out."""
+    if dialect_of(node.op) == "torch":
+        return statements(node, node.args, "layer")
+    given = [f"{name}={value!r}" for name, value in node.attrs.items() if value is not None]
+    results = ", ".join(value.name for value in node.results)
+    return [f"{results} = {node.title}({', '.join([*node.args, *given])})"]
 
 
 def _lines(record: FindingRecord) -> list[str]:

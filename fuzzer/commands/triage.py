@@ -15,7 +15,7 @@ import typer
 
 from fuzzer.campaign import tables
 from fuzzer.campaign.layout import blocked
-from fuzzer.campaign.lock import is_campaign, why_no_index
+from fuzzer.campaign.presence import is_campaign, why_no_index
 from fuzzer.commands.options import JsonFlag, PreloadFile, ReleaseNames
 from fuzzer.findings import finding_file
 from fuzzer.findings import merge as merging

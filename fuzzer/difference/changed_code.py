@@ -10,9 +10,17 @@ import msgspec
 
 from fuzzer.difference.changed_files import OPERATOR, RUNTIME, TARGET, named_by
 from fuzzer.difference.pair import Pair
-from fuzzer.difference.python_changes import Functions, changed_functions, differing_libraries, tvm_folder
+from fuzzer.difference.python_changes import (
+    Functions,
+    changed_functions,
+    changed_modules,
+    differing_libraries,
+    functions_in,
+    tvm_folder,
+)
 from fuzzer.toolchains.reached import FUNCTIONS, PASS
 from fuzzer.toolchains.toolchain import Toolchain
+from fuzzer.watching.formatting import number_of
 from oracles.lane import LaneSpec
 from oracles.outcome import Built, Outcome, Ran, facts_of
 from oracles.targets import family_of
@@ -29,6 +37,7 @@ class ChangedCode:
     text       the text of these files
     parts      passes, operators, targets and the runtime, by the files that `--changed` names
     untraced   what else differs, in words. What reaches it is not known
+    unbuilt    files that `--changed` names and no build has. They do not count
     """
 
     functions: Functions = field(default_factory=dict)
@@ -36,6 +45,7 @@ class ChangedCode:
     text: str = ""
     parts: frozenset[str] = frozenset()
     untraced: tuple[str, ...] = ()
+    unbuilt: tuple[str, ...] = ()
 
     @property
     def is_traced(self) -> bool:
@@ -75,20 +85,30 @@ def _of_target(lane: LaneSpec, outcome: Outcome) -> Iterator[str]:
 
 def changed_code(pair: Pair, changed: Sequence[Path]) -> ChangedCode:
     """Compare the Python files of the toolchains, or take the files that the user names. Raise `Invalid` for a file
-    that is none of TVM's, and `EnvironmentMissing` for a toolchain without TVM."""
+    of TVM's package that is no Python, and `EnvironmentMissing` for a toolchain without TVM."""
     preloads = [Path(each.preload.path) for each in (pair.base, pair.patched) if each.preload]
     preloaded, text = tuple(path.name for path in preloads), "\n".join(path.read_text() for path in preloads)
+    silent = tuple(f"{path.name}, which has no function" for path in preloads if not functions_in(path))
     same = pair.base.python == pair.patched.python and pair.base.environment == pair.patched.environment
     if not changed and same:
-        return ChangedCode(preloaded=preloaded, text=text)
+        return ChangedCode(preloaded=preloaded, text=text, untraced=silent)
     patched = tvm_folder(pair.patched)
     if changed:
         named = named_by(changed, patched)
-        return ChangedCode(named.functions, preloaded, text, frozenset(named.parts), tuple(named.untraced))
+        parts, untraced, unbuilt = frozenset(named.parts), (*silent, *named.untraced), tuple(named.unbuilt)
+        return ChangedCode(named.functions, preloaded, text, parts, untraced, unbuilt)
     base = tvm_folder(pair.base)
-    libraries = differing_libraries(base, patched)
-    untraced = (f"{', '.join(libraries)}: --changed names its files",) if libraries else ()
+    untraced = (*silent, *_untraced(base, patched))
     return ChangedCode(changed_functions(base, patched), preloaded, text, untraced=untraced)
+
+
+def _untraced(base: Path, patched: Path) -> Iterator[str]:
+    """What differs between two folders of TVM, and leaves no trace, in words."""
+    if modules := changed_modules(base, patched):
+        more = f" and {number_of(len(modules) - 3, 'other file')}" if len(modules) > 3 else ""
+        yield f"code outside of functions in {', '.join(modules[:3])}{more}"
+    if libraries := differing_libraries(base, patched):
+        yield f"{', '.join(libraries)}: --changed names its files"
 
 
 def traced(toolchain: Toolchain, changed: ChangedCode, folder: Path) -> Toolchain:

@@ -19,6 +19,7 @@ OPERATOR, TARGET, RUNTIME = "operator", "target", "runtime"
 """Parts: an operator of an imported module, a target that a lane compiled for, and what runs the compiled model."""
 
 _PYTHON, _CPP = (".py",), (".cc", ".h", ".c", ".cu", ".cpp", ".hpp", ".mm")
+_PROSE, _UNBUILT = (".md", ".rst"), {"tests", "docs"}
 _STRING = re.compile(r'"((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)"')
 _REGISTERS = re.compile(r"RELAX_REGISTER_\w*OP\w*\(\s*\"?(\w+)")
 _FOLDERS = (
@@ -39,40 +40,55 @@ class Named:
 
     functions  of Python files
     parts      `pass FuseOps`, `operator relax.nn.conv2d`, `target llvm`, `runtime`
-    untraced   files that leave no trace
+    untraced   files that leave no trace, in words
+    unbuilt    files that no build of TVM has: tests, documents, scripts
     """
 
     functions: Functions = field(default_factory=dict)
     parts: set[str] = field(default_factory=set)
     untraced: list[str] = field(default_factory=list)
+    unbuilt: list[str] = field(default_factory=list)
 
 
 def named_by(paths: Sequence[Path], tvm: Path) -> Named:
-    """What these files are called. `tvm` is the folder of the patched package. Raise `Invalid` for a Python file that
-    is none of TVM's, or is no Python."""
+    """What these files are called. `tvm` is the folder of the patched package. Raise `Invalid` for a file of it that is
+    no Python."""
     found = Named()
     for path in paths:
         below = _below(path, "python/tvm/", "tvm/")
         if path.suffix in _PYTHON and below is not None:
             names = _functions(tvm / below, path)
-            found.functions[below] = names
-            if not names:
-                found.untraced.append(f"{path} has no function")
+            if names:
+                found.functions[below] = names
+            else:
+                found.untraced.append(
+                    f"{path} {'has no function' if names == [] else 'is not in the patched toolchain'}"
+                )
+        elif _is_unbuilt(path):
+            found.unbuilt.append(str(path))
         elif path.suffix in _CPP:
             parts = set(_parts(path))
             found.parts |= parts
             if not parts:
                 found.untraced.append(f"{path} registers no pass and no operator, and belongs to no target")
-        elif path.suffix in _PYTHON:
-            raise Invalid(f"--changed {path}: not a file of TVM's package (python/tvm/...)")
         else:
             found.untraced.append(f"{path} is neither Python nor C++")
+    if len(found.unbuilt) == len(paths):
+        found.untraced.append("the named files, which are part of no build")
     return found
 
 
-def _functions(file: Path, path: Path) -> list[str]:
+def _is_unbuilt(path: Path) -> bool:
+    """Whether no build of TVM has the file, which is none of its Python package."""
+    return path.suffix in (*_PYTHON, *_PROSE) or not _UNBUILT.isdisjoint(path.parts[:-1])
+
+
+def _functions(file: Path, path: Path) -> list[str] | None:
+    """The functions of a file; None where it is not there: the change deletes it, or the installation leaves it out."""
     try:
         return functions_in(file)
+    except FileNotFoundError:
+        return None
     except (OSError, SyntaxError) as error:
         raise Invalid(f"--changed {path}: {file}: {getattr(error, 'strerror', None) or error}") from None
 

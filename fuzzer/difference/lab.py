@@ -89,8 +89,8 @@ class DifferenceLab:
 
     @property
     def versions(self) -> dict[str, str]:
-        """Those of the lab, and what the base is: it is part of each report."""
-        return {**self._lab.versions, "base": f"{described(self._pair.base)}, where it is right"}
+        """Those of the lab, and both toolchains in words: each report says which one is right."""
+        return {**self._lab.versions, "base": described(self._pair.base), "patched": described(self._pair.patched)}
 
     @property
     def cpu_seconds(self) -> float:

@@ -1,4 +1,4 @@
-"""Which Python functions of TVM differ between two installations."""
+"""Which Python code of TVM differs between two installations: functions, and what runs when a module is imported."""
 
 from __future__ import annotations
 
@@ -39,13 +39,30 @@ def changed_functions(base: Path, patched: Path) -> Functions:
     """The functions below the folder `patched` that the folder `base` does not have in the same form. Comments,
     docstrings and the lines where functions begin do not count."""
     found: Functions = {}
+    for place, before, text in _changed_files(base, patched):
+        if names := _differing(_forms(before), _forms(text)):
+            found[place] = names
+    return found
+
+
+def changed_modules(base: Path, patched: Path) -> list[str]:
+    """The files below the folder `patched` whose code outside of functions the folder `base` does not have in the same
+    form. Imports, docstrings and names such as `__version__` do not count."""
+    return [
+        place
+        for place, before, text in _changed_files(base, patched)
+        if _outside_functions(before) != _outside_functions(text)
+    ]
+
+
+def _changed_files(base: Path, patched: Path) -> Iterator[tuple[str, bytes, bytes]]:
+    """Each Python file below `patched` that is another one below `base`: its path, and both texts."""
     for path in sorted(patched.rglob("*.py")):
         place = path.relative_to(patched).as_posix()
         other = base / place
         text, before = path.read_bytes(), other.read_bytes() if other.is_file() else b""
-        if text != before and (names := _differing(_forms(before), _forms(text))):
-            found[place] = names
-    return found
+        if text != before:
+            yield place, before, text
 
 
 def functions_in(path: Path) -> list[str]:
@@ -70,13 +87,21 @@ def _differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
     return [name for name, form in now.items() if before.get(name) != form]
 
 
+def _parsed(source: bytes) -> ast.Module:
+    """The tree of a file, an empty one where it is no Python."""
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError):
+        return ast.Module([], [])
+
+
+def _outside_functions(source: bytes) -> str:
+    return ast.dump(_WithoutFunctions().visit(_parsed(source)))
+
+
 def _forms(source: bytes) -> dict[str, str]:
     """The form of each function, without that of the functions in it. Nothing of a file that is no Python."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError):
-        return {}
-    functions = functions_of(tree)
+    functions = functions_of(_parsed(source))
     forms: dict[str, str] = {}
     for name, function in reversed(functions):  # inner functions first
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -102,3 +127,24 @@ class _WithoutInner(ast.NodeTransformer):
         return ast.Expr(ast.Constant(node.name))
 
     visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]  # noqa: N815
+
+
+class _WithoutFunctions(ast.NodeTransformer):
+    """Removes functions, imports and docstrings, also those of classes, and assignments to names such as
+    `__version__`. Lambdas are replaced by one constant: their forms are compared on their own."""
+
+    def visit_FunctionDef(self, node: ast.AST) -> None:
+        return None
+
+    visit_AsyncFunctionDef = visit_Import = visit_ImportFrom = visit_FunctionDef  # noqa: N815
+
+    def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
+        return ast.Constant("lambda")
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
+        return None if isinstance(node.value, ast.Constant) else self.generic_visit(node)
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
+        names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+        special = [name for name in names if name.startswith("__") and name.endswith("__")]
+        return None if special == names != [] else self.generic_visit(node)

@@ -13,6 +13,10 @@ from generators.graph import Case
 MOST_KEPT = 256
 """So many of the last cases that reached the changed code are kept, to draw mutations of them."""
 
+DIFFERING_OF = 3
+"""Where both are known, the operators of all but one test of so many show a difference in what the compilers did: that
+is worth more than a call of the changed code, which may have no effect."""
+
 CLOSE = 0.7
 """An operator counts as one that reaches a function if it does so in this part of its tests, compared with the operator
 that does most."""
@@ -64,10 +68,11 @@ class Reach:
         """The operators that reach a part of the changed code, or of what the compilers do otherwise: the rarer the
         part, the more often it is drawn. Empty where no test has reached any, or where most tests reach all."""
         with self._lock:
-            pools = [chosen for chosen in map(self._selective, (self.differing, self.by_name)) if chosen]
-            if not pools:
+            differing, reached = self._selective(self.differing), self._selective(self.by_name)
+            if not (differing or reached):
                 return ()
-            counts = source.choice(pools)
+            wanted = differing if source.integer(1, DIFFERING_OF) > 1 else reached
+            counts = wanted or differing or reached
             names = sorted(counts)
             name = _weighted(source, names, [1.0 / counts[name] for name in names])
             rates = {op: self._both[op, name] / times for op, times in self._with.items() if self._both[op, name]}

@@ -21,6 +21,7 @@ class Comparison:
     worse          findings of the patched toolchain: what the base does right
     unsure         such findings that not each of three runs has confirmed
     fixed          what the base does wrong, and the patched toolchain right
+    perhaps_fixed  what did so once, and was not confirmed by each of three runs
     both           how many failures both have
     waiting        how many failures of the patched toolchain were not investigated in time
     reaching       how many tests reached the changed code
@@ -42,13 +43,15 @@ class Comparison:
     worse: tuple[FindingDoc, ...] = ()
     unsure: tuple[FindingDoc, ...] = ()
     fixed: tuple[FindingDoc, ...] = ()
+    perhaps_fixed: tuple[FindingDoc, ...] = ()
     reached: dict[str, int] = field(default_factory=dict)
     differing: dict[str, int] = field(default_factory=dict)
 
     @property
     def not_reached(self) -> bool:
         """Whether it is known that no test reached the changed code, and nothing differs."""
-        return self.changed.is_traced and not (self.reaching or self.differing or self.worse or self.fixed)
+        shown = self.reaching or self.differing or self.worse or self.fixed or self.perhaps_fixed
+        return self.changed.is_traced and not shown
 
 
 def verdict(comparison: Comparison) -> Exit:

@@ -21,14 +21,15 @@ import numpy as np
 from fuzzer.campaign.cases import random_cases
 from fuzzer.campaign.settings import Settings
 from fuzzer.isolate.executor import Executor
-from fuzzer.lanes import HONEST_LANES, ONNXRUNTIME, TORCH, TORCH_ENVELOPE, TORCH_F64, matching, readers_of
+from fuzzer.lanes import HONEST_LANES, ONNX_LANES, ONNXRUNTIME, TORCH_LANES, matching, readers_of
 from generators.graph import Case, Invalid, holds_floats
+from generators.table import DIALECTS
 from oracles.against_export import disputed_programs
 from oracles.against_torch import comparable_results, judge
 from oracles.finding import Mismatch
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcomes, Ran, Result
-from oracles.reference import Expected, expected
+from oracles.reference import Expected, expected, witnesses_disagree
 
 TVM, FILE, PROGRAM = "tvm", "exported file", "exported program"
 """What a campaign would blame for an alarm. Only the first would be a finding of TVM."""
@@ -44,6 +45,7 @@ class FalseAlarmOptions:
     first: int = 0
     lanes: str = "*"
     workers: int = 1
+    dialect: str = "torch"
 
 
 class Alarm(msgspec.Struct, frozen=True, rename={"message": "told"}):
@@ -66,6 +68,8 @@ class FalseAlarmReport:
 
     cases: int = 0
     unjudged: int = 0
+    disputed: int = 0
+    """The cases of ONNX among the unjudged ones whose witness does not agree."""
     next_test: int = 0
     alarms: list[Alarm] = field(default_factory=list)
     results: Counter[str] = field(default_factory=Counter)
@@ -91,6 +95,7 @@ class FalseAlarmReport:
         right = expected(result.outcomes)
         if right is None:
             self.unjudged += 1
+            self.disputed += witnesses_disagree(result.outcomes)
             return []
         self.elements += sum(r.eager.size for r in right)
         self.ill_conditioned += sum(int(np.count_nonzero(r.ill)) for r in right)
@@ -107,6 +112,7 @@ class FalseAlarmReport:
         return {
             "cases": self.cases,
             "unjudged": self.unjudged,
+            "disputed": self.disputed,
             "results": dict(self.results),
             "refused": dict(self.refused),
             "elements": self.elements,
@@ -153,13 +159,16 @@ def _ratio(evidence: Mismatch, right: tuple[Expected, ...]) -> float | None:
 
 def lanes_of(options: FalseAlarmOptions, number: int) -> tuple[LaneSpec, ...]:
     """The references and the lanes of a test. Raise `Invalid` where no lane matches."""
-    chosen: Sequence[LaneSpec] = matching(HONEST_LANES, options.lanes)
+    if options.dialect not in DIALECTS:
+        raise Invalid(f"no dialect {options.dialect!r}; there are {' and '.join(DIALECTS)}")
+    of_dialect = [lane for lane in HONEST_LANES if lane.dialect == options.dialect]
+    chosen: Sequence[LaneSpec] = matching(of_dialect, options.lanes)
     if not chosen:
-        raise Invalid(f"no honest lane matches {options.lanes!r}: {', '.join(lane.name for lane in HONEST_LANES)}")
+        raise Invalid(f"no honest lane matches {options.lanes!r}: {', '.join(lane.name for lane in of_dialect)}")
     if options.lanes == "*":
         chosen = [lane for lane in chosen if number % EVERY.get(lane.variant, 1) == 0]
     reader = (ONNXRUNTIME,) if any(lane.importer.is_onnx for lane in chosen) else ()
-    return (TORCH, TORCH_F64, TORCH_ENVELOPE, *reader, *chosen)
+    return (*(ONNX_LANES if options.dialect == "onnx" else TORCH_LANES), *reader, *chosen)
 
 
 OnResult = Callable[[int, Case, Result], None]
@@ -167,7 +176,7 @@ OnResult = Callable[[int, Case, Result], None]
 
 def each_result(executor: Executor, options: FalseAlarmOptions, on_result: OnResult, stop: threading.Event) -> int:
     """Runs the options's cases, `on_result` one at a time; gives the number of the first test that was not run."""
-    draw = random_cases(Settings(Path(), options.seed), options.seed)
+    draw = random_cases(_drawn_from(options), options.seed)
     numbers, lock = itertools.count(options.first), threading.Lock()
     end = options.first + options.count
     left = end
@@ -193,6 +202,15 @@ def each_result(executor: Executor, options: FalseAlarmOptions, on_result: OnRes
         for worker in [pool.submit(work) for _ in range(options.workers)]:
             worker.result()
     return left
+
+
+def _drawn_from(options: FalseAlarmOptions) -> Settings:
+    settings = Settings(Path(), options.seed)
+    if options.dialect != "onnx":
+        return settings
+    from generators.onnx.rows import OPS  # reads the schemas, which torch alone does not need
+
+    return replace(settings, ops=(), model_ops=OPS)
 
 
 def _judged(executor: Executor, case: Case, lanes: tuple[LaneSpec, ...]) -> Result:

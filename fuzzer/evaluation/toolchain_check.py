@@ -46,8 +46,9 @@ class ToolchainReport:
 
 def check(toolchain: Toolchain, fleet: Fleet) -> ToolchainReport:
     """Raise `EnvironmentMissing` where its zygote does not start."""
-    lanes = [in_toolchain(lane, toolchain.name) for lane in EVERY_TVM_LANE if runs_in(lane, toolchain)]
     known = case()
+    of_its_dialect = (lane for lane in EVERY_TVM_LANE if lane.dialect == known.graph.dialect)
+    lanes = [in_toolchain(lane, toolchain.name) for lane in of_its_dialect if runs_in(lane, toolchain)]
     references = dict.fromkeys(reference for lane in lanes for reference in needed(lane))
     began = time.monotonic()
     versions = fleet.backend(BackendKey(toolchain.name)).versions

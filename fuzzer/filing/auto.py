@@ -121,7 +121,7 @@ class AutoFiler:
             self._tell(f"{doc.slug}: not filed: {text}; it is tried again every {RETRY_SECONDS:.0f} s")
 
     def _write(self, trouble: str) -> None:
-        with suppress(OSError):  # a full disk does not end the filing
+        with suppress(Exception):  # a full disk does not end the filing, and nor does anything else
             campaign = self._crashes.parent
             filing_progress.write(campaign, Progress(self._filed, len(self._waiting), trouble if self._waiting else ""))
 

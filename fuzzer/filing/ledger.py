@@ -30,7 +30,8 @@ from typing import Any
 
 import msgspec
 
-from fuzzer.campaign.database import is_plain, why_not_trusted
+from fuzzer.campaign.database import is_plain
+from fuzzer.campaign.trust import bound, version_of, why_not_trusted
 from generators.graph import Invalid
 from generators.plain_file import NO_FILE
 
@@ -163,18 +164,19 @@ class Ledger:
             raise Invalid(f"{path}: {error}; name another with --ledger") from None
 
     def _prepare(self) -> None:
-        if reason := why_not_trusted(self._rows):
-            raise Invalid(f"{reason}; a ledger has tables only")
+        bound(self._rows)
         self._rows.execute("PRAGMA journal_mode = WAL")
         self._rows.execute("PRAGMA synchronous = FULL")  # an intent must be on the disk before anything is sent
         with self._transaction():
-            (found,) = self._rows.execute("PRAGMA user_version").fetchone()
+            found = version_of(self._rows)
             if found == 0:
                 for statement in _SCHEMA.split(";\n"):
                     self._rows.execute(statement)
                 self._rows.execute(f"PRAGMA user_version = {FORMAT}")
             elif found != FORMAT:
                 raise Invalid(f"format {found} is not known; this version reads {FORMAT}")
+            if reason := why_not_trusted(self._rows, _SCHEMA):
+                raise Invalid(reason)
 
     def __enter__(self) -> Ledger:
         return self

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from typing import assert_never
 
+from fuzzer.cases.dialect_words import words_of
 from fuzzer.signature import readable
 from oracles.finding import PYTORCH, Excess, Finding, Kind, Mismatch, SideEffect
 from oracles.memory_access import MemoryAccess
@@ -13,11 +14,11 @@ from oracles.outcome import Cause, Died, IllFormed, Mutant, Raised, TimedOut
 
 def headline(finding: Finding) -> str:
     """Return one sentence that says what the lane does wrong."""
-    lane = finding.lane.name
+    lane, words = finding.lane.name, words_of(finding.lane.dialect)
     match finding.evidence:
         case Raised(stage=stage, type=name, message=message):
             first = readable(message).split("\n")[0][:200]
-            return f"{lane} refuses a valid PyTorch model in its {stage} step: {name}: {first}"
+            return f"{lane} refuses a valid {words.model} in its {stage} step: {name}: {first}"
         case Died(stage=stage, cause=cause, code=code):
             how = signal.Signals(code).name if cause is Cause.SIGNAL else f"{cause} {code}"
             return f"{lane} ends its process in its {stage} step ({how})."
@@ -37,7 +38,7 @@ def headline(finding: Finding) -> str:
         case SideEffect(modified=modified, aliases=aliases):
             shared = [f"output {output} shares memory with input {name}" for output, name in aliases]
             changed = [f"input {name} is changed" for name in modified]
-            return f"{lane}: {', '.join(changed + shared)}; PyTorch does not do this."
+            return f"{lane}: {', '.join(changed + shared)}; {words.reference} does not do this."
         case Excess(quantity=quantity, measured=measured, allowed=allowed, against=against):
             return (
                 f"{lane}: {measured:,.6g} {quantity}, more than the allowed {allowed:,.6g} (compared with {against})."

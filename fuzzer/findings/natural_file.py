@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from fuzzer.cases import onnx_model
 from fuzzer.findings.finding_file import FindingDoc, StoredEvidence, read_document, with_json_numbers
 from fuzzer.isolate.reports import ScriptRun
 from fuzzer.signature.blame import Blame
 from generators import case_file
 from generators.graph import Case, Invalid
+from generators.onnx import model as onnx_model
 from generators.plain_file import MOST_TENSORS, read_plain
 
 if TYPE_CHECKING:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from fuzzer.cases.onnx_model import OnnxModel
-from fuzzer.cases.onnx_model import decode as decode_onnx
 from fuzzer.findings import finding_file, natural_file
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.triage.scope.words import with_names_of
 from generators.graph import Case, Invalid
+from generators.onnx.model import OnnxModel
+from generators.onnx.model import decode as decode_onnx
+from generators.onnx.source import File, render
 from generators.plain_file import MOST_TEXT, read_plain
 from oracles.finding import Finding
 
@@ -36,7 +37,7 @@ class FindingRecord:
     case    reduced, unless the finding is flaky
     before  TVMScript before the part at fault; "" if it is not known
     after   TVMScript after the part at fault; "" if it is not known
-    onnx    the ONNX model that TVM imported; None if there is none, or if onnxruntime does not run it
+    onnx    the exported ONNX model that TVM imported; None if there is none, or if onnxruntime does not run it
     natural the same failure with types and sizes that people write; None if it was not looked for, or not found
     """
 
@@ -52,9 +53,24 @@ class FindingRecord:
         return self.doc.finding
 
     @property
+    def built(self) -> bool:
+        """Whether reports build an ONNX file: that of a case of ONNX, or the exported one."""
+        return self.case.graph.dialect == "onnx" or self.onnx is not None
+
+    @property
     def shown(self) -> FindingRecord:
         """What reports show: the natural case where there is one, else the reduced case."""
         return self.natural or self
+
+
+def built_file(record: FindingRecord, case: Case) -> File | None:
+    """Return the ONNX file that a report builds, and its inputs, with the numbers of `case`, the record's case with
+    perhaps other numbers; None where the report has a model of PyTorch."""
+    if case.graph.dialect == "onnx":
+        return render(case.graph if record.doc.lane.symbolic else case.bound, case.tensors)
+    if record.onnx is None:
+        return None
+    return File(record.onnx, {item.name: case.tensors[item.name] for item in record.onnx.inputs})
 
 
 def record_of(found: Confirmed, doc: FindingDoc) -> FindingRecord:

@@ -77,7 +77,7 @@ KINDS: dict[Kind, tuple[float, str]] = {
     Kind.CHECKER_GAP: (25.0, "the checker accepts a broken module"),
 }
 
-USUAL_IMPORTERS = (Importer.EXPORT, Importer.EXPORT_TVM, Importer.ONNX, Importer.DYNAMO)
+USUAL_IMPORTERS = (Importer.EXPORT, Importer.EXPORT_TVM, Importer.ONNX, Importer.ONNX_MODEL, Importer.DYNAMO)
 """What TVM's documentation and torch.compile use. Others are options."""
 
 COMMON, KNOWN, RARE = 0.10, 0.02, 0.0
@@ -106,6 +106,8 @@ def _of_lane(doc: FindingDoc) -> Iterator[Factor]:
         yield Factor(f"{doc.component} is at fault, not TVM", 0.3)
     if doc.flaky:
         yield Factor("it does not show each time", 0.5)
+    if doc.lane.dialect == "onnx" and doc.lane.opset is not None:
+        yield Factor(f"only for the model converted to opset {doc.lane.opset}", 0.75)
     if added := additions(doc.lane):
         yield Factor(f"only with {', '.join(added)}", 0.6 if doc.lane.passes else 0.75)
     elif doc.lane.target != "llvm":
@@ -208,7 +210,7 @@ def _of_operators(doc: FindingDoc) -> Iterator[Factor]:
     used, files_read = usage()
     if not TRAINING.isdisjoint(doc.ops):
         yield Factor("only in training mode", 0.3)
-    if not doc.ops:
+    if not doc.ops or doc.lane.dialect != "torch":  # nobody has counted the operators of ONNX
         return
     rarest = min(doc.ops, key=lambda op: used.get(op, 0))
     count = used.get(rarest, 0)

@@ -25,6 +25,7 @@ from fuzzer.isolate.frames import Frames
 from fuzzer.isolate.running_job import POLL_SECONDS, RunningJob
 from fuzzer.signature import classify_failure
 from fuzzer.system import files, process_tree, processes, secrets
+from fuzzer.system.cgroup import Group
 from fuzzer.system.machine_paths import without_machine_paths
 from generators.graph import Case
 from oracles.lane import LaneSpec
@@ -145,7 +146,8 @@ def same_case(one: Case, other: Case) -> bool:
 class ChildProcess:
     """A process that runs lanes. `grace_seconds` is how long it may live after SIGKILL. A process that hangs in a
     driver of the kernel may never end; then `ended` stays None. `last` is the last case that it got, and `cases` is how
-    many it got: the process keeps the exported programs of the last one, for further lanes."""
+    many it got: the process keeps the exported programs of the last one, for further lanes. `kernel_bounds`: the kernel
+    enforces its bounds too, if wider ones; `group` is its control group, where there is one."""
 
     pid: int
     connection: Connection
@@ -154,6 +156,8 @@ class ChildProcess:
     scratch: str
     kill: Callable[[int], None] = process_tree.kill
     grace_seconds: float = 30.0
+    kernel_bounds: bool = False
+    group: Group | None = None
     ended: Ending | None = None
     last: Case | None = None
     cases: int = 0
@@ -173,6 +177,10 @@ class ChildProcess:
         self.log_begin = os.fstat(self.log.fileno()).st_size
         job, before = RunningJob(self.pid, lanes, self.scratch, result), set(result.outcomes)
         frames, most = Frames(self.connection.fileno()), protocol.most_bytes(case)
+        if self.kernel_bounds:
+            processes.bound_by_kernel(self.pid, bounds.memory_bytes, len(lanes) * bounds.cpu_seconds)
+        if self.group:
+            self.group.bound(processes.TIMES * bounds.memory_bytes, processes.TIMES * bounds.threads)
         try:
             protocol.send_job(self.connection, case, lanes, self.scratch)
             while not job.is_done:
@@ -191,7 +199,7 @@ class ChildProcess:
         except (EOFError, OSError, protocol.ProtocolError) as error:
             self._end(0.5 if isinstance(error, protocol.ProtocolError) else 5.0)
             if job.lane not in result.outcomes:  # otherwise it died between two lanes, which is no lane's outcome
-                result.outcomes[job.lane] = classify_failure(self._death(job.stage, error))
+                result.outcomes[job.lane] = self._outcome_of_death(job, bounds, error)
         finally:
             frames.close()
             for lane in result.outcomes.keys() - before:
@@ -203,6 +211,8 @@ class ChildProcess:
         by itself."""
         self.connection.close()
         self._end(patience)
+        if self.group:
+            self.group.close()
         self.reaper.close()
         self.log.close()
         shutil.rmtree(self.scratch, ignore_errors=True)
@@ -223,10 +233,19 @@ class ChildProcess:
         if used.threads > bounds.threads:
             return Died(job.stage, Cause.MEMORY, signal.SIGKILL, f"more than {bounds.threads} processes and threads")
         if used.resident > most and (used.processes == 1 or process_tree.proportional_bytes(self.pid) > most):
-            return Died(job.stage, Cause.MEMORY, signal.SIGKILL, f"more than {most >> 20} MiB")
+            return _too_much_memory(job.stage, bounds)
         if wall > bounds.wall_seconds or used.cpu - job.cpu_began > bounds.cpu_seconds:
             return TimedOut(job.stage, round(wall, 1))
         return None
+
+    def _outcome_of_death(self, job: RunningJob, bounds: Bounds, error: Exception) -> Outcome:
+        """The outcome of the lane in which the process ended. The kernel may have ended it for its bounds."""
+        ended_by = os.WTERMSIG(self.ended.status) if self.ended and os.WIFSIGNALED(self.ended.status) else 0
+        if ended_by == signal.SIGXCPU:
+            return TimedOut(job.stage, round(job.clock.seconds(), 1))
+        if ended_by == signal.SIGKILL and self.group and self.group.was_out_of_memory:
+            return _too_much_memory(job.stage, bounds)
+        return classify_failure(self._death(job.stage, error))
 
     def _death(self, stage: Stage, error: Exception) -> Died:
         status = self.ended.status if self.ended else signal.SIGKILL
@@ -248,6 +267,10 @@ class ChildProcess:
         if self.ended is None:
             self.ended = self.reaper.ending(seconds)
         return self.ended is not None
+
+
+def _too_much_memory(stage: Stage, bounds: Bounds) -> Died:
+    return Died(stage, Cause.MEMORY, signal.SIGKILL, f"more than {bounds.memory_bytes >> 20} MiB")
 
 
 def next_batch(lanes: Sequence[LaneSpec]) -> list[LaneSpec]:

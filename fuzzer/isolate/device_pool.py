@@ -18,6 +18,7 @@ from fuzzer.isolate.reports import SanitizerReport, Tool
 from fuzzer.isolate.sanitizer import examine
 from fuzzer.system import process_tree
 from fuzzer.system.devices import Device
+from fuzzer.system.files import make_own_folder
 from fuzzer.toolchains.toolchain import HOST, Toolchain
 from generators.graph import Case
 from oracles.lane import LaneSpec
@@ -50,7 +51,7 @@ class DevicePool:
         self.bounds = bounds
         self._scratch = scratch = scratch.absolute()
         self._tell = tell
-        scratch.mkdir(parents=True, exist_ok=True)
+        make_own_folder(scratch)
         # the kernel kills a worker when the thread that started it ends; this thread lives as long as the pool
         self._keeper = ThreadPoolExecutor(1, "keeper")
         self.supervisors = tuple(

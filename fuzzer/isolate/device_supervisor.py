@@ -28,7 +28,7 @@ from fuzzer.isolate.child_process import Bounds, ChildProcess, ChildReaper, next
 from fuzzer.isolate.known_answer import KNOWN_ANSWER
 from fuzzer.isolate.running_job import OwnFailure
 from fuzzer.signature import GpuDamage, gpu_damage_of
-from fuzzer.system import process_tree, processes
+from fuzzer.system import files, process_tree, processes, strays
 from fuzzer.system.devices import Device
 from fuzzer.toolchains.toolchain import HOST, Toolchain, toolchain_environment
 from generators.graph import Case
@@ -231,6 +231,7 @@ class DeviceSupervisor:
         return result.outcomes[known.lane]
 
     def _spawn(self) -> ChildProcess:
+        files.make_own_folder(self.scratch)
         scratch = tempfile.mkdtemp(dir=self.scratch)
         process, connection, log = spawned(self.device, self.toolchain, self.scratch)
         return ChildProcess(
@@ -240,7 +241,7 @@ class DeviceSupervisor:
     def _end(self, worker: ChildProcess) -> None:
         """End a worker. Quarantine the device where its process remains after SIGKILL."""
         self._ended_cpu += worker.close()
-        process_tree.kill_strays(self.scratch, os.getpid())  # what it started and left
+        strays.kill_strays(self.scratch, os.getpid())  # what it started and left
         if worker.ended is None:
             seconds = self.limits.grace_seconds
             self.state = Quarantined(f"its process {worker.pid} is still there {seconds:g} s after SIGKILL")
@@ -272,6 +273,7 @@ def spawned(
             ours.close()
             log.close()
             raise
+    strays.mark(process.pid, scratch)
     return process, with_deadline(ours, START_SECONDS), log
 
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
-from typing import TypeVar
+from typing import IO, TypeVar
 
 from fuzzer.isolate import script
 from fuzzer.isolate.child_process import (
@@ -33,7 +33,7 @@ from fuzzer.isolate.child_process import (
 )
 from fuzzer.isolate.reports import SanitizerReport, ScriptRun
 from fuzzer.isolate.zygote_requests import FORK, OWN_FAILURE, SCRIPT
-from fuzzer.system import process_tree, processes
+from fuzzer.system import cgroup, files, process_tree, processes, strays
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.toolchains.toolchain import HOST, Toolchain, toolchain_environment
 from generators.graph import Case
@@ -71,8 +71,9 @@ class Executor:
         self._toolchain = toolchain
         self._cpu_of_children = 0.0
         self._idle: list[ChildProcess] = []
+        self._groups = cgroup.delegated()
         self._closed = False
-        scratch.mkdir(parents=True, exist_ok=True)
+        files.make_own_folder(scratch)
         # the kernel kills a zygote when the thread that started it ends; this thread lives as long as the executor
         self._keeper = ThreadPoolExecutor(1, "keeper")
         try:
@@ -104,6 +105,7 @@ class Executor:
             except OSError as error:
                 self._control.close()
                 raise EnvironmentMissing(f"toolchain {self._toolchain.name!r} does not start: {error}") from None
+            strays.mark(self._zygote.pid, self._scratch)
             theirs.close()
             report = json.loads(self._first_message() or b"{}")
             if "versions" not in report:
@@ -142,6 +144,7 @@ class Executor:
             self._zygote.kill()
             self._zygote.wait()
         self._keeper.shutdown()
+        strays.kill_strays(self._scratch)  # a lane may have killed the zygote
         shutil.rmtree(self._scratch, ignore_errors=True)
 
     @property
@@ -255,7 +258,7 @@ class Executor:
                         self._control.close()
                         zygote.kill()
                         zygote.wait()
-                        process_tree.kill_strays(self._scratch, os.getpid())  # what its children started
+                        strays.kill_strays(self._scratch)  # what its children started
                         self._keeper.submit(self._start).result()
         raise EnvironmentMissing(f"the zygote of {self._toolchain.name!r} ends as soon as it is started")
 
@@ -265,9 +268,8 @@ class Executor:
             status, their_status = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             for end in (data, their_data, status, their_status):
                 opened.enter_context(end)
-            self._scratch.mkdir(parents=True, exist_ok=True)  # a lane may have deleted it
-            scratch = tempfile.mkdtemp(dir=self._scratch)
-            log = opened.enter_context(tempfile.TemporaryFile(dir=self._scratch))
+            scratch, log = self._scratch_and_log()
+            opened.enter_context(log)
             try:
                 pid = self._forked(FORK, status, their_status, log.fileno(), their_data.fileno())
             except OSError:
@@ -277,7 +279,17 @@ class Executor:
             opened.pop_all()  # these ends and the log stay open: the `ChildProcess` owns them
             # a child that stops in the middle of a message must not block the supervisor
             connection = with_deadline(data, self.bounds.wall_seconds)
-            return ChildProcess(pid, connection, ZygoteReaper(status), log, scratch)
+            child = ChildProcess(pid, connection, ZygoteReaper(status), log, scratch, kernel_bounds=True)
+            child.group = self._groups.new_for(pid) if self._groups else None
+            return child
+
+    def _scratch_and_log(self) -> tuple[str, IO[bytes]]:
+        """A new folder and log for a child. Lanes that run meanwhile may delete or replace the folder that has them."""
+        for _ in range(MOST_STARTS):
+            with contextlib.suppress(FileNotFoundError, FileExistsError, NotADirectoryError):
+                files.make_own_folder(self._scratch)
+                return tempfile.mkdtemp(dir=self._scratch), tempfile.TemporaryFile(dir=self._scratch)
+        raise EnvironmentMissing(f"{self._scratch}: something replaces this folder again and again; end what does")
 
     def _ask_for_script(self, path: Path) -> tuple[int, ZygoteReaper]:
         status, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

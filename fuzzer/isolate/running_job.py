@@ -77,7 +77,10 @@ class RunningJob:
         match message:
             case protocol.At(lane=number, stage=stage):
                 if number != self._current:  # a lane's bounds count from its first message, however many it sends
-                    self.lane, self._current = _numbered(self._lanes, number), _next(number, self._current)
+                    begun = _numbered(self._lanes, number)
+                    if any(lane not in self._result.outcomes for lane in self._lanes[:number]):
+                        raise protocol.ProtocolError(f"it began lane {number} before a lane before it had an outcome")
+                    self.lane, self._current = begun, _next(number, self._current)
                     self._begin_clock()
                 self.stage = stage
             case protocol.Noted(lane=number, facts=observed):

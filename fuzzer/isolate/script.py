@@ -18,7 +18,7 @@ from pathlib import Path
 
 from fuzzer.isolate.child_process import Bounds, ChildReaper, Reaper, ZygoteGone
 from fuzzer.isolate.reports import ScriptRun
-from fuzzer.system import process_tree, processes
+from fuzzer.system import files, process_tree, processes, strays
 from fuzzer.system.child_environment import anonymous
 from fuzzer.toolchains.toolchain import Toolchain, own_environment
 from oracles.lane import LaneSpec
@@ -54,7 +54,7 @@ def run(source: str, toolchain: Toolchain, bounds: Bounds, folder: Path) -> Scri
 def run_started(source: str, start: Start, bounds: Bounds, folder: Path) -> ScriptRun:
     """Run a script in a process that `start` starts. It gets what `run` gives to a script. Raise `ZygoteGone` if the
     zygote of the process ends while the script runs."""
-    folder.mkdir(parents=True, exist_ok=True)
+    files.make_own_folder(folder)
     folder = folder.resolve()  # the script runs in another working directory
     with tempfile.TemporaryDirectory(prefix="script-", dir=folder, ignore_cleanup_errors=True) as scratch:
         path = Path(scratch, "repro.py")
@@ -64,7 +64,7 @@ def run_started(source: str, start: Start, bounds: Bounds, folder: Path) -> Scri
             return _watched(pid, reaper, bounds)
         finally:
             reaper.close()
-            process_tree.kill_strays(Path(scratch), os.getpid())  # what it started and left
+            strays.kill_strays(Path(scratch), os.getpid())  # what it started and left
 
 
 def can_be_forked(lane: LaneSpec, toolchain: Toolchain) -> bool:
@@ -89,6 +89,7 @@ def _in_new_interpreter(path: Path, toolchain: Toolchain) -> tuple[int, Reaper]:
         env={**own_environment(toolchain, anonymous(folder)), **variables},
         process_group=0,
     )
+    strays.mark(process.pid, folder)
     return process.pid, ChildReaper(process)
 
 

@@ -1,4 +1,4 @@
-"""Check with eager PyTorch, in a separate process, whether cases are valid. No compiler is used."""
+"""Check with the reference of their dialect, in a separate process, whether cases are valid. No compiler is used."""
 
 from __future__ import annotations
 

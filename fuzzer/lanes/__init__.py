@@ -13,7 +13,18 @@ from fuzzer.lanes.relay_table import RELAY_ROUTES as RELAY_ROUTES
 from fuzzer.lanes.relay_table import RELAY_SAMPLED as RELAY_SAMPLED
 from fuzzer.lanes.target_table import TARGET_LANES
 from oracles.finding import exported_program_of, is_onnx_reader
-from oracles.lane import EVALUATED, Engine, Execution, Importer, LaneSpec, Params, Pipeline, is_relay, returns_gradients
+from oracles.lane import (
+    EVALUATED,
+    WITNESS,
+    Engine,
+    Execution,
+    Importer,
+    LaneSpec,
+    Params,
+    Pipeline,
+    is_relay,
+    returns_gradients,
+)
 
 TORCH = LaneSpec("torch", Engine.TORCH, variant="eager")
 TORCH_F64 = LaneSpec("torch-f64", Engine.TORCH, variant="f64")
@@ -24,6 +35,27 @@ TORCH_LANES = (TORCH, TORCH_F64, TORCH_ENVELOPE)
 """PyTorch's results, the float64 results, and the envelope. All three are needed to judge results."""
 
 REFERENCES = (*TORCH_LANES, ONNXRUNTIME)
+"""The references of cases of PyTorch."""
+
+ONNX = LaneSpec("onnx", Engine.ONNX, variant="eager")
+ONNX_WITNESS = LaneSpec("onnx-witness", Engine.ONNX, variant=WITNESS)
+ONNX_F64 = LaneSpec("onnx-f64", Engine.ONNX, variant="f64")
+ONNX_ENVELOPE = LaneSpec("onnx-envelope", Engine.ONNX, variant="envelope")
+
+ONNX_LANES = (ONNX, ONNX_WITNESS, ONNX_F64, ONNX_ENVELOPE)
+"""The references of a case of ONNX: onnxruntime without optimisers, the interpreter of the onnx package, the float64
+results, and the envelope. The first two decide what may be blamed at all, and all four are needed to judge results."""
+
+
+def references_of(dialect: str) -> tuple[LaneSpec, ...]:
+    """The references that every test of a case of the dialect runs."""
+    return ONNX_LANES if dialect == "onnx" else REFERENCES
+
+
+def eager_of(dialect: str) -> LaneSpec:
+    """The reference that computes the values of a case of the dialect, and decides whether it is valid."""
+    return ONNX if dialect == "onnx" else TORCH
+
 
 GRADIENT_REFERENCES = (
     LaneSpec("torch-grad", Engine.TORCH, variant="gradient"),
@@ -87,11 +119,29 @@ SAMPLED_LANES = (
 )
 """Each test without tiers runs one of them, in turn. With tiers, they are candidates for tier 2."""
 
+
+def _of_a_model(lane: LaneSpec) -> LaneSpec:
+    """The lane that does the same with the model of a case of ONNX."""
+    name = lane.name.replace("relax-export-", "relax-onnx-model-")
+    return replace(lane, name=name, importer=Importer.ONNX_MODEL)
+
+
+MODEL_LANES = tuple(_of_a_model(lane) for lane in TVM_LANES if lane.importer is Importer.EXPORT)
+"""The plain lanes of cases of ONNX."""
+
+MODEL_SAMPLED_LANES = (
+    *(_of_a_model(lane) for lane in SAMPLED_LANES if lane.importer is Importer.EXPORT and lane.variant == "relax"),
+    _relax("sizes", Importer.ONNX_MODEL, given_sizes=True, checked=True),
+    # the same model, converted to another opset
+    *(_relax(f"llvm-opset{opset}", Importer.ONNX_MODEL, opset=opset, checked=True) for opset in (13, 18, 21)),
+)
+"""Each does one thing more than relax-onnx-model-llvm, with the model of a case of ONNX."""
+
 EVALUATED_LANES = tuple(
     _relax(EVALUATED, importer, variant=EVALUATED, checked=True)
     for importer in (
         *(Importer.EXPORT, Importer.ONNX, Importer.EXPORT_RAW, Importer.FX),
-        *(Importer.EXPORT_TVM, Importer.ONNX_DYNAMO),
+        *(Importer.EXPORT_TVM, Importer.ONNX_DYNAMO, Importer.ONNX_MODEL),
     )
 )
 """The lanes of tier 1, one for each importer of Relax that gives a single module."""
@@ -100,7 +150,8 @@ EVALUATED_LANES = tuple(
 def plain_of(lane: LaneSpec) -> LaneSpec:
     """The plain lane that imports as a lane of tier 1 does, and compiles."""
     wanted = replace(lane, name="", variant="relax", toolchain="host")
-    found = next(each for each in (*TVM_LANES, *SAMPLED_LANES) if replace(each, name="") == wanted)
+    lanes = (*TVM_LANES, *SAMPLED_LANES, *MODEL_LANES)
+    found = next(each for each in lanes if replace(each, name="") == wanted)
     return replace(found, toolchain=lane.toolchain)
 
 
@@ -114,23 +165,30 @@ HONEST_LANES = (
     ),
     LaneSpec("torch-threads", Engine.HONEST, variant="threads", fresh=True),
     LaneSpec("torch-inductor", Engine.HONEST, Importer.EXPORT, "inductor"),
+    # the model of a case of ONNX
+    *(
+        LaneSpec(f"onnx-{level}", Engine.HONEST, Importer.ONNX_MODEL, f"ort-{level}")
+        for level in ("disable", "basic", "extended", "all")
+    ),
 )
 """Lanes that are right by definition. They calibrate the tolerance, and `fuzz bench honesty` judges them."""
 
-LANES = (*REFERENCES, *TVM_LANES)
+LANES = (*REFERENCES, *TVM_LANES, *ONNX_LANES, *MODEL_LANES)
+"""The references and the plain lanes of both dialects."""
 
-PLAIN_ROUTES = (*TVM_LANES, *RELAY_ROUTES)
-EVERY_TVM_LANE = (*TVM_LANES, *SAMPLED_LANES, *RELAY_LANES)
+PLAIN_ROUTES = (*TVM_LANES, *MODEL_LANES, *RELAY_ROUTES)
+EVERY_TVM_LANE = (*TVM_LANES, *SAMPLED_LANES, *MODEL_LANES, *MODEL_SAMPLED_LANES, *RELAY_LANES)
 """TVM's lanes that have a name, in Relax and Relay."""
 
 
 def plain_routes_beside(lane: LaneSpec) -> tuple[LaneSpec, ...]:
     """The plain lanes in the language and the toolchain of a lane. For a lane that writes a shared library, also the
     other lanes that write one."""
-    routes = RELAY_ROUTES if is_relay(lane) else TVM_LANES
+    same = [other for other in PLAIN_ROUTES if (other.dialect, is_relay(other)) == (lane.dialect, is_relay(lane))]
     if lane.as_library:
-        routes += tuple(other for other in EVERY_TVM_LANE if other.as_library and is_relay(other) == is_relay(lane))
-    return tuple(replace(route, toolchain=lane.toolchain) for route in routes)
+        written = (other for other in EVERY_TVM_LANE if other.as_library and other.dialect == lane.dialect)
+        same += [other for other in written if is_relay(other) == is_relay(lane)]
+    return tuple(replace(route, toolchain=lane.toolchain) for route in same)
 
 
 def needed(lane: LaneSpec, *, values: bool = True) -> tuple[LaneSpec, ...]:
@@ -138,6 +196,8 @@ def needed(lane: LaneSpec, *, values: bool = True) -> tuple[LaneSpec, ...]:
 
     values  False: only the references that are needed to judge a lane that fails to run
     """
+    if lane.dialect == "onnx":
+        return ONNX_LANES if values else (ONNX, ONNX_WITNESS)
     if returns_gradients(lane) and lane.engine is Engine.TVM:
         return (TORCH, *GRADIENT_REFERENCES) if values else (TORCH,)
     torch = TORCH_LANES if values else (TORCH,)
@@ -171,7 +231,7 @@ def _file(lane: LaneSpec) -> str:
     return exporter + (f"-opset{lane.opset}" if lane.opset else "")
 
 
-EVERY_LANE = frozenset((*REFERENCES, *EVERY_TVM_LANE))
+EVERY_LANE = frozenset((*REFERENCES, *ONNX_LANES, *EVERY_TVM_LANE))
 """The lanes that have a name. All other lanes are drawn for one test."""
 
 ONNX_READERS = readers_of(ONNXRUNTIME)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import json
 import os
 import shutil
 import signal
@@ -21,6 +22,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+
+from oracles.outcome import Stage
 
 Abuse = Callable[[], np.ndarray | None]
 """Returns what the lane returns; None for its usual result."""
@@ -75,6 +78,13 @@ def leak() -> None:
         time.sleep(0.005)
 
 
+def gulp() -> None:
+    """It touches 30 GB as fast as it can."""
+    page = np.ones(1 << 27, np.uint8)
+    kept = [page.copy() for _ in range(240)]
+    raise RuntimeError(f"it has {len(kept)} pieces of 128 MiB")
+
+
 def hog() -> None:
     """A process that it starts takes the memory."""
     holds = "x = bytearray(3 << 29); import time; time.sleep(600)"
@@ -99,6 +109,20 @@ def scratch() -> None:
     shutil.rmtree(Path(tempfile.gettempdir()).parent)
 
 
+def scratch_file() -> None:
+    """A file in the place of the folder of all children."""
+    folder = Path(tempfile.gettempdir()).parent
+    shutil.rmtree(folder)
+    folder.write_text("no folder")
+
+
+def scratch_link() -> None:
+    """A link that leads nowhere in the place of the folder of all children."""
+    folder = Path(tempfile.gettempdir()).parent
+    shutil.rmtree(folder)
+    folder.symlink_to(folder / "nowhere")
+
+
 def log() -> None:
     print("something", flush=True)
     os.ftruncate(1, 0)
@@ -106,6 +130,13 @@ def log() -> None:
 
 
 def zygote() -> None:
+    os.kill(os.getppid(), signal.SIGKILL)
+    time.sleep(60)
+
+
+def orphan() -> None:
+    """It leaves a process with an empty environment and a session of its own, and kills the zygote."""
+    subprocess.Popen(["/bin/sleep", "600"], env={}, start_new_session=True, stdout=subprocess.DEVNULL, stderr=2)
     os.kill(os.getppid(), signal.SIGKILL)
     time.sleep(60)
 
@@ -141,6 +172,16 @@ def slow() -> None:
             time.sleep(0.2)
 
 
+def starts() -> None:
+    """It says again and again that it begins. It is the second lane of its job."""
+    header = json.dumps({"message": "at", "lane": 1, "stage": Stage.START}).encode()
+    frame = len(header).to_bytes(4, "little") + header
+    for descriptor in _connections():
+        while True:
+            os.write(descriptor, len(frame).to_bytes(4, "big") + frame)
+            time.sleep(0.02)
+
+
 def lies() -> None:
     """A frame that is far longer than what comes."""
     for descriptor in _connections():
@@ -165,7 +206,8 @@ def _connections() -> Iterator[int]:
 ABUSES: dict[str, Abuse] = {
     each.__name__: each
     for each in (
-        *(abort, overflow, hang_in_c, deaf, threads, forks, leak, hog, daemon, prints),
-        *(scratch, log, zygote, files, closes, garbage, half, slow, lies, huge),
+        *(abort, overflow, hang_in_c, deaf, threads, forks, leak, gulp, hog, daemon, prints),
+        *(scratch, scratch_file, scratch_link, log, zygote, orphan, files, closes),
+        *(garbage, half, slow, starts, lies, huge),
     )
 }

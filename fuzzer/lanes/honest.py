@@ -15,10 +15,11 @@ import onnxruntime as ort
 import torch
 
 from fuzzer.lanes.base.prepared_case import PreparedCase, Step, from_torch
+from fuzzer.lanes.envelope.layouts import other_layout
 from fuzzer.lanes.onnx.runtime import OnnxRuntimeLane
-from fuzzer.lanes.torch.envelope import other_layout
+from fuzzer.lanes.onnx.witnesses import by_onnxruntime
 from generators.graph import Case
-from oracles.lane import LaneSpec
+from oracles.lane import Importer, LaneSpec
 from oracles.outcome import Ran, Stage
 
 LEVELS = {
@@ -36,13 +37,17 @@ Model = Callable[..., tuple[torch.Tensor, ...]]
 
 class HonestLane:
     def supports(self, case: Case, spec: LaneSpec) -> str | None:
-        if spec.variant in LEVELS:
+        if spec.variant in LEVELS and spec.importer is not Importer.ONNX_MODEL:
             return OnnxRuntimeLane().supports(case, spec)
         if spec.variant == "inductor" and shutil.which(CXX) is None:
             return f"no {CXX} on PATH: inductor compiles C++"
         return None
 
     def run(self, prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran:
+        if spec.importer is Importer.ONNX_MODEL:
+            file = prepared.onnx_file(spec.importer)
+            step(Stage.LOAD)
+            return Ran(by_onnxruntime(file, prepared.inputs, LEVELS[spec.variant], step))
         if spec.variant in LEVELS:
             return OnnxRuntimeLane(LEVELS[spec.variant]).run(prepared, spec, step)
         model = prepared.model

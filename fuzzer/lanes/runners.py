@@ -26,6 +26,10 @@ def _runner(engine: Engine, variant: str, gradients: bool) -> Lane:
             from fuzzer.lanes.torch.eager import TorchLane
 
             return TorchLane()
+        case Engine.ONNX:
+            from fuzzer.lanes.onnx.case_lane import OnnxCaseLane
+
+            return OnnxCaseLane()
         case Engine.ONNXRUNTIME:
             from fuzzer.lanes.onnx.runtime import OnnxRuntimeLane
 

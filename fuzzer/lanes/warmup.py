@@ -18,7 +18,8 @@ from fuzzer.lanes.torch.decompositions import remember_decompositions
 from fuzzer.toolchains.toolchain import HOST_NAME, GraphLanguage, language_of
 from generators.builder import Builder
 from generators.choice import NumpySource
-from generators.graph import Case, DType, TensorType
+from generators.graph import Attr, Case, DType, TensorType, Value
+from generators.onnx.rows import at_opset
 from generators.random_graph import with_values
 from generators.torch.motifs import call
 from oracles.lane import LaneSpec
@@ -55,12 +56,12 @@ def load(lanes: Iterable[LaneSpec]) -> None:
 
 
 def _failures(lanes: Iterable[LaneSpec]) -> Iterator[tuple[LaneSpec, Exception]]:
-    """Run the lanes on the small network; yield those that fail."""
+    """Run the lanes on a small network of their dialect; yield those that fail."""
     step = Quiet()
-    prepared = PreparedCase(_case(), step)
+    prepared = {"torch": PreparedCase(_case(), step), "onnx": PreparedCase(_model(), step)}
     for spec in lanes:
         try:
-            runner_of(spec).run(prepared, spec, step)
+            runner_of(spec).run(prepared[spec.dialect], spec, step)
         except Exception as error:
             yield spec, error
 
@@ -72,6 +73,22 @@ def versions() -> dict[str, str]:
         if name == "tvm" or importlib.util.find_spec(name):
             found[name] = str(importlib.import_module(name).__version__)
     return found
+
+
+def _model() -> Case:
+    """A small network of ONNX, of operators that its readers and TVM have."""
+    b = Builder(NumpySource(0), opset=17)
+
+    def node(name: str, *args: Value, **attrs: Attr) -> Value:
+        row = at_opset(name, 17)
+        return b.emit(row, args, {**dict.fromkeys(row.schema), **attrs})[0]
+
+    x = b.fresh_input(TensorType(DType.FLOAT32, (1, 2, 6, 6)))
+    x = node("Conv", x, b.param(DType.FLOAT32, 3, 2, 3, 3), inputs=(True, True, False))
+    x = node("Reshape", node("Relu", x), shape=(1, -1))
+    x = node("Gemm", x, b.param(DType.FLOAT32, 48, 4), b.param(DType.FLOAT32, 4), inputs=(True, True, True))
+    node("Softmax", x, axis=-1)
+    return with_values(b, "warm-up")
 
 
 def _case() -> Case:

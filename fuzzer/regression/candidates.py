@@ -9,10 +9,10 @@ from pathlib import Path
 from fuzzer.campaign import index, notable_tests
 from fuzzer.campaign.features import is_of_compiler, of_case
 from fuzzer.campaign.index import Index
-from fuzzer.campaign.lock import why_no_index
+from fuzzer.campaign.presence import why_no_index
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_file import CRASHES, FindingDoc
-from fuzzer.regression.record import name_of
+from fuzzer.regression.record import name_of, packed_size
 from fuzzer.triage.reproduce import judged_by
 from fuzzer.watching.ranking import ranked
 from generators import case_file
@@ -34,7 +34,7 @@ class Candidate:
     source       the test or the finding that it comes from, in words
     features     what it showed; of a finding only what its case has
     cpu_seconds  what a run is expected to cost
-    size         bytes of its files, not compressed
+    size         bytes that it takes in a corpus
     family       the finding that stands for the family of a finding; "" for a test
     """
 
@@ -86,7 +86,7 @@ def from_findings(campaigns: Sequence[Path]) -> Iterator[Candidate]:
                 case = case_file.read(folder)
                 lanes = tuple(lane for lane in judged_by(doc.lane, doc.identity) if lane.engine is Engine.TVM)
                 features = frozenset(of_case(case))
-                yield Candidate(case, lanes, doc.slug, features, CPU_SECONDS_OF_A_FINDING, _size(case), family)
+                yield Candidate(case, lanes, doc.slug, features, CPU_SECONDS_OF_A_FINDING, packed_size(case), family)
 
 
 def from_tests(campaigns: Sequence[Path]) -> Iterator[Candidate]:
@@ -103,7 +103,7 @@ def from_tests(campaigns: Sequence[Path]) -> Iterator[Candidate]:
                 if all(lane.toolchain == "host" for lane in test.lanes):
                     features = frozenset((*test.features, *of_case(case)))
                     source = f"test {number} of {origin}"
-                    yield Candidate(case, tuple(test.lanes), source, features, test.cpu_seconds, _size(case))
+                    yield Candidate(case, tuple(test.lanes), source, features, test.cpu_seconds, packed_size(case))
         if not count:
             raise Invalid(f"{campaign}: no test of it was kept; an earlier version of difftvm ran it")
 
@@ -115,7 +115,3 @@ def features_met(campaigns: Sequence[Path]) -> frozenset[str]:
         with Index(campaign, writes=False) as opened:
             met.update(name for (name,) in opened.each(tuple[str], "SELECT name FROM features") if kind_of(name))
     return frozenset(met)
-
-
-def _size(case: Case) -> int:
-    return sum(map(len, case_file.encode(case)))

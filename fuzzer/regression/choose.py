@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from fuzzer.regression.candidates import Candidate
+from fuzzer.regression.record import MOST_CASES
 
 SHARE_OF_FINDINGS = 0.4
 """The part of each limit that the cases of findings may take."""
@@ -19,12 +20,12 @@ class Limits:
     """The most that a corpus may have.
 
     cases        cases
-    size         bytes of cases before they are compressed, which makes them three to four times smaller
+    size         bytes of `cases.zip`. The other two files have about 400 bytes for a case
     cpu_seconds  the expected cost of a run
     """
 
-    cases: int = 2000
-    size: int = 12_000_000
+    cases: int = MOST_CASES
+    size: int = 4_000_000
     cpu_seconds: float = 200.0
 
     def part(self, share: float) -> Limits:

@@ -23,8 +23,11 @@ MACHINE = ("os", "processor")
 
 @dataclass(slots=True)
 class Record:
-    """Collects what a corpus will contain. `families` has, by the id of a failure, the finding that stands for
-    the family of a finding."""
+    """Collects what a corpus will contain.
+
+    families       by the id of a failure, the finding that stands for the family of a finding
+    kept_families  those of which the case of a finding is kept
+    """
 
     families: Mapping[str, str]
     entries: list[Entry] = field(default_factory=list)
@@ -32,6 +35,7 @@ class Record:
     cpu_seconds: float = 0.0
     features: set[str] = field(default_factory=set)
     unsteady: int = 0
+    kept_families: set[str] = field(default_factory=set)
     _names: dict[LaneSpec, str] = field(default_factory=dict)
     _failures: dict[str, KnownFailure] = field(default_factory=dict)
 
@@ -56,6 +60,7 @@ class Record:
                 self._failures.setdefault(end, self._known(end, first.findings[end], candidate))
         self.entries.append(entry)
         self.cases[entry.case] = candidate.case
+        self.kept_families |= {candidate.family} - {""}
         self.cpu_seconds += first.cpu_seconds
         self.features |= first.features
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
@@ -29,9 +30,13 @@ from oracles.lane import LaneSpec
 from oracles.lane_check import invalid_reason
 
 FORMAT = 1
+MOST_CASES, MOST_BYTES = 2000, 5_000_000
+"""The most that `fuzz corpus keep` writes: cases, and bytes of the three files together."""
+
 DESCRIPTION, EXPECTED, CASES = "corpus.json", "expected.jsonl", "cases.zip"
 MOST_ENTRIES = 20_000
 _FIRST_TIME = (1980, 1, 1, 0, 0, 0)
+_LEVEL, _HEADERS = 9, 76  # bytes of the two headers of a member of an archive, without its name, which is in both
 _NAME = re.compile(r"[0-9a-f]{12}")
 
 T = TypeVar("T")
@@ -41,7 +46,8 @@ class KnownFailure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A failure that the corpus is expected to show.
 
     title   the failure, in one sentence
-    family  the slug of the finding that stands for its family in the campaign; "" where no finding explains it
+    family  the slug of the finding that stands for its family in the campaign; "" where no finding explains it. Then
+            `fuzzer.regression.known` puts it into one
     """
 
     kind: Kind
@@ -119,19 +125,34 @@ def is_corpus(folder: Path) -> bool:
     return (folder / DESCRIPTION).exists()
 
 
+def packed_size(case: Case) -> int:
+    """The bytes that a case takes in `cases.zip`, exactly: its two files, compressed one by one, with their headers."""
+    names = _members(name_of(case))
+    packed = sum(len(_deflated(data)) for data in case_file.encode(case))
+    return packed + sum(_HEADERS + 2 * len(name) for name in names)
+
+
+def _deflated(data: bytes) -> bytes:
+    packing = zlib.compressobj(_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
+    return packing.compress(data) + packing.flush()
+
+
 def write(folder: Path, description: Description, entries: Sequence[Entry], cases: Mapping[str, Case]) -> None:
-    """Write a corpus, or replace the one that is there. Equal contents give equal files. Raise `Invalid` where it
-    cannot be written."""
+    """Write a corpus, or replace the one that is there. Equal contents give equal files. Raise `Invalid` where it takes
+    `MOST_BYTES` or more, or cannot be written."""
     packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive:
         for entry in entries:
             for name, data in zip(_members(entry.case), case_file.encode(cases[entry.case]), strict=True):
-                archive.writestr(zipfile.ZipInfo(name, _FIRST_TIME), data, zipfile.ZIP_DEFLATED, 9)
+                archive.writestr(zipfile.ZipInfo(name, _FIRST_TIME), data, zipfile.ZIP_DEFLATED, _LEVEL)
     lines = b"".join(msgspec.json.encode(entry) + b"\n" for entry in entries)
     text = msgspec.json.format(msgspec.json.encode(description), indent=1) + b"\n"
+    files = {CASES: packed.getvalue(), EXPECTED: lines, DESCRIPTION: text}
+    if (size := sum(map(len, files.values()))) >= MOST_BYTES:
+        raise Invalid(f"{folder}: it would take {size:,} bytes, and {MOST_BYTES:,} are too many; keep fewer cases")
     try:
         make_folder(folder)
-        for name, data in ((CASES, packed.getvalue()), (EXPECTED, lines), (DESCRIPTION, text)):
+        for name, data in files.items():
             write_atomically(folder / name, data)
     except OSError as error:
         raise Invalid(f"{error.filename or folder}: {error.strerror}") from None

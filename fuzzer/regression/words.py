@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from fuzzer.findings.headline import headline
 from fuzzer.regression.compare import Change, Changed
+from fuzzer.regression.known import families
 from fuzzer.regression.record import Corpus
 
 MOST_PLACES = 3
@@ -31,7 +32,7 @@ def grouped(changed: Sequence[Changed], kept: Corpus) -> Iterator[str]:
 def in_words(each: Changed, kept: Corpus) -> str:
     """What is otherwise, in one line."""
     known = kept.description.failures.get(each.expected)
-    family = f" (family {known.family})" if known and known.family else ""
+    family = f" (family {families(kept.description.failures)[each.expected]})" if known else ""
     now = headline(each.finding) if each.finding else each.now or "it did not run"
     match each.change:
         case Change.PASSES if known:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+from fuzzer.cases.dialect_words import words_of
 from fuzzer.findings.record import FindingRecord
 from fuzzer.report import wording
 from fuzzer.signature import is_difftvm_frame, readable
 from oracles.finding import PYTORCH, Excess, Kind, Mismatch, Quantity, SideEffect
-from oracles.lane import Engine
+from oracles.lane import Engine, LaneSpec
 from oracles.memory_access import MemoryAccess
 from oracles.outcome import Died, Facts, Frame, IllFormed, Mutant, Raised, Stage, TimedOut
 
@@ -37,7 +38,7 @@ def shown_evidence(record: FindingRecord) -> ShownEvidence:
         case TimedOut(stage=stage, seconds=seconds, facts=facts):
             return ShownEvidence((("no result within", f"{seconds:.0f} s"),), "", _checked(stage, facts))
         case Mismatch() as mismatch:
-            return ShownEvidence(_element(record.doc.kind, mismatch, _ENGINES.get(record.doc.lane.engine, "the lane")))
+            return ShownEvidence(_element(record.doc.kind, mismatch, record.doc.lane))
         case IllFormed(after=after, type=name, message=message):
             return ShownEvidence(
                 (), f"{name}: {readable(message)}", f"`relax.analysis.well_formed` reports this after `{after}`."
@@ -74,13 +75,19 @@ def _traceback(frames: Sequence[Frame]) -> str:
     )
 
 
-_ENGINES = {Engine.TVM: "TVM", Engine.ONNXRUNTIME: "onnxruntime", Engine.TORCH: "PyTorch, of what was exported"}
+_ENGINES = {
+    Engine.TVM: "TVM",
+    Engine.ONNX: "onnxruntime",
+    Engine.ONNXRUNTIME: "onnxruntime",
+    Engine.TORCH: "PyTorch, of what was exported",
+}
 
 
-def _element(kind: Kind, mismatch: Mismatch, engine: str) -> tuple[tuple[str, str], ...]:
+def _element(kind: Kind, mismatch: Mismatch, lane: LaneSpec) -> tuple[tuple[str, str], ...]:
     """The worst element: its values, their difference, and the allowed difference."""
-    worst = mismatch.worst
-    expected, actual = ("first run", "second run") if kind is Kind.UNSTABLE else (_reference_name(mismatch), engine)
+    worst, engine = mismatch.worst, _ENGINES.get(lane.engine, "the lane")
+    reference = _reference_name(mismatch, lane)
+    expected, actual = ("first run", "second run") if kind is Kind.UNSTABLE else (reference, engine)
     if worst is None:
         return _nonempty(((expected, mismatch.expected), (actual, mismatch.actual)))
     right = worst.expected if worst.truth is None else worst.truth
@@ -98,10 +105,10 @@ def _element(kind: Kind, mismatch: Mismatch, engine: str) -> tuple[tuple[str, st
     return _nonempty(rows)
 
 
-def _reference_name(mismatch: Mismatch) -> str:
+def _reference_name(mismatch: Mismatch, lane: LaneSpec) -> str:
     """The name of what the lane is compared with."""
     if mismatch.against == PYTORCH:
-        return PYTORCH
+        return words_of(lane.dialect).reference
     return f"TVM without {mismatch.by}" if mismatch.by else mismatch.against
 
 

@@ -141,6 +141,8 @@ def _environment(record: FindingRecord) -> str:
     # `tvm@0.26.0` is the version in another toolchain. It matters only if the lane ran in that toolchain
     there = {name.partition("@")[0]: v for name, v in record.doc.versions.items() if name.endswith(_at(record))}
     here = {name: version for name, version in record.doc.versions.items() if "@" not in name}
+    if record.doc.lane.dialect == "onnx":
+        here.pop("torch", None)  # it has no part in the model
     versions = [f"- {NAMES.get(name, name)} {version}" for name, version in {**here, **there}.items()]
     version_lines = "\n".join(_item(line) for line in versions)
     verdicts = record.doc.releases.verdicts
@@ -168,9 +170,11 @@ def _triage(record: FindingRecord) -> str:
     doc = record.doc
     labels = ["needs-triage", "type: bug"]
     if "[Frontend]" in wording.area(record):
-        labels.append("frontend:onnx" if doc.lane.importer.is_onnx else "frontend:pytorch")
+        labels.append("frontend:onnx" if doc.lane.importer.reads_onnx else "frontend:pytorch")
     perhaps = "".join(f"* perhaps related: {prose(str(row))}\n" for row in upstream.related(doc))
-    others = "" if doc.component is Component.TVM else f"* at fault: {wording.OTHERS[doc.component]}, not TVM\n"
+    others = (
+        "" if doc.component is Component.TVM else f"* at fault: {wording.other(doc.component, doc.lane)}, not TVM\n"
+    )
     return "".join(f"* {label}\n" for label in labels) + perhaps + others
 
 

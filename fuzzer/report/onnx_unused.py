@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from fuzzer.cases.onnx_model import OnnxModel
+from generators.onnx.model import Node, OnnxModel
 
 
 def without_unused(file: OnnxModel, kept: str = "") -> OnnxModel:
@@ -18,9 +18,15 @@ def without_unused(file: OnnxModel, kept: str = "") -> OnnxModel:
     for node in reversed(file.nodes):  # nodes are sorted: each stands after those that it reads
         if node.op == kept or needed & set(node.outputs):
             nodes.append(node)
-            needed |= set(node.inputs)
+            needed |= _read_by(node)
     initializers = {name: tensor for name, tensor in file.initializers.items() if name in needed}
     return msgspec.structs.replace(file, nodes=tuple(reversed(nodes)), initializers=initializers)
+
+
+def _read_by(node: Node) -> set[str]:
+    """The values that a node reads, in its subgraphs too."""
+    inner = (each for attribute in node.attributes if attribute.body for each in attribute.body.nodes)
+    return set(node.inputs).union(*map(_read_by, inner))
 
 
 def operator_at_fault(file: OnnxModel | None, culprit: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fuzzer.cases.onnx_model import OnnxModel
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_file import FindingDoc
 from fuzzer.findings.record import FindingRecord, record_of
@@ -14,6 +13,7 @@ from fuzzer.lanes.base.availability import THIS, Machine
 from fuzzer.report import repro, repro_target
 from fuzzer.report.onnx_unused import operator_at_fault, without_unused
 from fuzzer.triage.investigate import Confirmed
+from generators.onnx.model import OnnxModel
 
 
 def with_own_script(runner: ScriptRunner, found: Confirmed, versions: dict[str, str]) -> Confirmed:

@@ -11,6 +11,8 @@ import jinja2
 from fuzzer.findings.record import FindingRecord
 from fuzzer.report import issue, repro, sanitizer_section, wording
 from fuzzer.report.evidence import shown_evidence
+from generators.graph import Form, Node
+from generators.table import dialect_of
 
 IR_LINES = 2000
 """The largest number of lines of the difference that the page shows."""
@@ -58,9 +60,19 @@ def _graph_rows(record: FindingRecord) -> Iterator[GraphRow]:
         layout = "" if item.layout == "contiguous" else str(item.layout)
         yield GraphRow(item.value.name, str(item.value.type), str(item.role), "", layout)
     for node in graph.nodes:
-        attrs = ", ".join(f"{name}={value!r}" for name, value in node.attrs.items())
+        attrs = ", ".join(_attributes(node))
         names, types = ", ".join(v.name for v in node.results), ", ".join(str(v.type) for v in node.results)
         yield GraphRow(names, types, node.title, ", ".join(node.args), attrs)
+
+
+def _attributes(node: Node) -> Iterator[str]:
+    """The attributes that the model has. A call of ONNX leaves out those that are None."""
+    is_onnx = dialect_of(node.op) == "onnx"
+    for name, value in node.attrs.items():
+        if value is not None or not is_onnx:
+            yield f"{name}={value!r}"
+    if is_onnx and node.form is not Form.PLAIN:
+        yield f"written as: {node.form}"
 
 
 def difference(record: FindingRecord) -> Iterator[tuple[str, str]]:

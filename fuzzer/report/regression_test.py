@@ -126,7 +126,7 @@ def place(record: FindingRecord) -> str:
 
 def _of_importer(lane: LaneSpec) -> str:
     files = {Importer.FX: "from_fx", Importer.DYNAMO: "dynamo"}
-    name = "onnx" if lane.importer.is_onnx else files.get(lane.importer, "from_exported_program")
+    name = "onnx" if lane.importer.reads_onnx else files.get(lane.importer, "from_exported_program")
     return f"tests/python/relax/test_frontend_{name}.py"
 
 

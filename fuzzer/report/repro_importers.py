@@ -28,7 +28,7 @@ def template_part(lane: LaneSpec, *, built: bool) -> str:
     if returns_gradients(lane):
         return "gradient"
     match lane.importer:
-        case Importer.ONNX | Importer.ONNX_DYNAMO:
+        case Importer.ONNX | Importer.ONNX_DYNAMO | Importer.ONNX_MODEL:
             return "built" if built else "onnx"
         case Importer.FX:
             return "fx"
@@ -41,7 +41,7 @@ def template_part(lane: LaneSpec, *, built: bool) -> str:
 def arguments(lane: LaneSpec, torch_to_numpy: str, device: str, *, built: bool, guarded: bool = False) -> str:
     """A generator expression of main's arguments for the model's inputs: TVM's tensors, in main's order."""
     value, source = torch_to_numpy.format("x"), "inputs"
-    if lane.importer.is_onnx:
+    if lane.importer.reads_onnx:
         value, source = ("x", "inputs.values()") if built else (value, "args")
     if guarded:
         return f"guarded(x) for x in {source}"

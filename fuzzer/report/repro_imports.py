@@ -21,6 +21,7 @@ _MODULES = {
 }  # fmt: skip
 _NAMES = {
     "GraphModule": "tvm.contrib.graph_executor",
+    "ReferenceEvaluator": "onnx.reference",
     "TensorProto": "onnx",
     "VirtualMachine": "tvm.runtime.vm",
     "bind_params_by_name": "tvm.relay.build_module",

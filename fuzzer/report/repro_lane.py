@@ -100,6 +100,7 @@ class Relax:
     exporter: str
     raw: bool
     keeps_params: bool
+    given_sizes: bool
     keep_option: str
     first: list[str]
     steps: list[str]
@@ -168,6 +169,11 @@ def compares_two_lanes(finding: Finding) -> bool:
     return evidence.worst is None or evidence.worst.truth is None
 
 
+def gives_results(finding: Finding) -> bool:
+    """Whether the script runs the compiled model on its inputs."""
+    return _end(finding.lane, finding) in ("run", "run often", "gradients", "watch")
+
+
 def runs_repeatedly(finding: Finding) -> bool:
     """Whether `run_tvm()` returns the results of several runs of one program."""
     lane = finding.lane
@@ -208,7 +214,7 @@ def _relax(name: str, lane: LaneSpec, case: Case, finding: Finding, torch_to_num
         steps = relax_steps(lane, after, compiles=end != "transform", checks=_by_instrument(after), device=device)
     whole = end not in ("import", "check", "transform", "compile") and "constant" not in measured
     several = finding.kind in (Kind.WRONG_ARITY, Kind.UNSTABLE)
-    one = lane.importer.is_onnx and len(case.graph.outputs) == 1
+    one = lane.importer.reads_onnx and len(case.graph.outputs) == 1
     keeps = lane.params is not Params.BOUND and not returns_gradients(lane)
     return Relax(
         name=name,
@@ -217,7 +223,8 @@ def _relax(name: str, lane: LaneSpec, case: Case, finding: Finding, torch_to_num
         exporter=repro_importers.exporter(lane),
         raw=lane.importer is Importer.EXPORT_RAW,
         keeps_params=keeps,
-        keep_option="keep_params_in_input" if lane.importer.is_onnx else "keep_params_as_input",
+        given_sizes=lane.given_sizes,
+        keep_option="keep_params_in_input" if lane.importer.reads_onnx else "keep_params_as_input",
         first=first,
         steps=steps,
         as_library=whole and bool(row.compilers or lane.as_library or "path" in measured),

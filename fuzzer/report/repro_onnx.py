@@ -7,36 +7,55 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fuzzer.cases.onnx_model import Attribute, Node, OnnxModel, Tensor, Value
 from fuzzer.report.python_source import listed, literal_of, quoted
 from fuzzer.report.repro_values import NUMPY, literal
-from generators.graph import Case
+from generators.onnx.model import Attribute, Body, Function, Node, OnnxModel, Tensor, Value
+from generators.onnx.source import File
 
 
 @dataclass(frozen=True, slots=True)
 class FileExpressions:
-    """Python expressions for the parts of a file. `values` are the inputs by name, in the order of TVM's main."""
+    """Python expressions for the parts of a file.
+
+    values     the inputs by name, in the order of TVM's main; "" where the script runs nothing on them
+    converted  the opset that the finished model is converted to, or None
+    reader     who computes what is expected: "onnxruntime", "evaluator" (for bfloat16, which onnxruntime neither
+               accepts nor returns as arrays of numpy), or "" where nothing is compared. Then the checker sees the model
+    """
 
     nodes: str
     inputs: str
     outputs: str
     initializers: str
+    functions: str
     ir_version: int
     opsets: str
     values: str
+    converted: int | None
+    reader: str
 
 
-def parts(file: OnnxModel, case: Case) -> FileExpressions:
-    values = [f"{quoted(item.name)}: {literal(case.tensors[item.name], NUMPY)}" for item in file.inputs]
+def parts(file: File, *, converted: int | None = None, compares: bool = True, runs: bool = True) -> FileExpressions:
+    """`compares`: the script compares results with those of another reader. `runs`: it runs the model on its inputs."""
+    model = file.model
+    values = [f"{quoted(name)}: {literal(array, NUMPY)}" for name, array in file.inputs.items()]
+    reader = "evaluator" if _has_bfloat16(model) else "onnxruntime"
     return FileExpressions(
-        _rows(_node(node) for node in file.nodes),
-        _rows(_value(item) for item in file.inputs),
-        _rows(_value(item) for item in file.outputs),
-        _rows(_initializer(name, tensor) for name, tensor in file.initializers.items()),
-        file.ir_version,
-        listed([f"helper.make_opsetid({quoted(name)}, {version})" for name, version in file.opsets.items()]),
-        "{" + ", ".join(values) + "}",
+        _rows(_node(node) for node in model.nodes),
+        _rows(_value(item) for item in model.inputs),
+        _rows(_value(item) for item in model.outputs),
+        _rows(_initializer(name, tensor) for name, tensor in model.initializers.items()),
+        _rows(_function(each) for each in model.functions),
+        model.ir_version,
+        _opsets(model.opsets),
+        "{" + ", ".join(values) + "}" if runs or compares else "",
+        converted,
+        reader if compares else "",
     )
+
+
+def _has_bfloat16(model: OnnxModel) -> bool:
+    return any(item.element == "BFLOAT16" for item in (*model.inputs, *model.outputs))
 
 
 def _rows(items: Iterable[str]) -> str:
@@ -47,28 +66,64 @@ def _rows(items: Iterable[str]) -> str:
     return "[\n" + "".join(f"        {row},\n" for row in rows) + "    ]"
 
 
+def _opsets(opsets: dict[str, int]) -> str:
+    return listed([f"helper.make_opsetid({quoted(name)}, {version})" for name, version in opsets.items()])
+
+
 def _value(item: Value) -> str:
     shape = literal_of(list(item.shape))
     return f"helper.make_tensor_value_info({quoted(item.name)}, TensorProto.{item.element}, {shape})"
 
 
 def _node(node: Node) -> str:
-    parts = [quoted(node.op), literal_of(list(node.inputs)), literal_of(list(node.outputs))]
-    parts += [f"domain={quoted(node.domain)}"] if node.domain else []
+    names = literal_of(list(node.inputs)), literal_of(list(node.outputs))
+    if any(item.value == () for item in node.attributes):
+        return _node_with_an_empty_list(node, *names)
+    parts = [quoted(node.op), *names, *([f"domain={quoted(node.domain)}"] if node.domain else [])]
     parts += [f"{item.name}={_attribute(item)}" for item in node.attributes]
     return f"helper.make_node({', '.join(parts)})"
+
+
+def _node_with_an_empty_list(node: Node, inputs: str, outputs: str) -> str:
+    """helper.make_node cannot tell the type of a list without items."""
+    made = [
+        f"helper.make_attribute({quoted(item.name)}, {_attribute(item)}{_INTS if item.value == () else ''})"
+        for item in node.attributes
+    ]
+    parts = [f"op_type={quoted(node.op)}", f"input={inputs}", f"output={outputs}"]
+    parts += [f"domain={quoted(node.domain)}"] if node.domain else []
+    return f"onnx.NodeProto({', '.join([*parts, f'attribute={listed(made)}'])})"
+
+
+_INTS = ", attr_type=onnx.AttributeProto.INTS"
 
 
 def _attribute(item: Attribute) -> str:
     if item.tensor:
         return _tensor(item.tensor)
+    if item.body:
+        return _body(item.body, item.name)
     if isinstance(item.value, tuple):
         return listed([_scalar(each) for each in item.value])
     return _scalar(item.value)
 
 
+def _body(body: Body, name: str) -> str:
+    """A subgraph, such as a branch of If. It reads values of the graph around it."""
+    nodes, outputs = listed([_node(node) for node in body.nodes]), listed([_value(item) for item in body.outputs])
+    return f"helper.make_graph({nodes}, {quoted(name)}, [], {outputs})"
+
+
+def _function(each: Function) -> str:
+    names = [quoted(each.domain), quoted(each.name), literal_of(list(each.inputs)), literal_of(list(each.outputs))]
+    nodes = listed([_node(node) for node in each.nodes])
+    return f"helper.make_function({', '.join([*names, nodes, _opsets(each.opsets)])})"
+
+
 def _scalar(value: int | float | str) -> str:
     """A literal. Floats are float32 in the file, so they need only the digits that identify a float32."""
+    if isinstance(value, float) and not np.isfinite(value):
+        return f'float("{value}")'
     return literal_of(float(str(np.float32(value))) if isinstance(value, float) else value)
 
 

@@ -19,7 +19,9 @@ _OTHER_WORDS = ("Refused", "SanitizerReport")
 
 @dataclass(frozen=True, slots=True)
 class VerdictPart:
-    """The name of a template in `fuzzer/templates/repro/verdict/`, and its values: expressions and texts."""
+    """The name of a template in `fuzzer/templates/repro/verdict/`, and its values: expressions and texts.
+
+    `who` computes `expected`; "" where the script does not compute it."""
 
     template: str
     who: str = ""
@@ -34,10 +36,17 @@ class VerdictPart:
     wrong: str = ""
     allowed: str = ""
 
+    @property
+    def reads_expected(self) -> bool:
+        """Whether the script compares `expected` with something."""
+        compared = self.template in ("unstable.py.j2", "memory_access.py.j2", "test.py.j2")
+        return compared or self.expected == "expected"
+
 
 def verdict(finding: Finding, *, built: bool) -> VerdictPart:
-    """`built`: the script builds an ONNX file, and onnxruntime computes the expected values."""
-    who = "onnxruntime" if built else "PyTorch"
+    """`built`: the script builds an ONNX file, and onnxruntime computes the expected values, if any."""
+    of_onnx = finding.lane.dialect == "onnx"
+    who = "" if of_onnx else "onnxruntime" if built else "PyTorch"
     match finding.evidence:
         case Raised(type=name, message=message):
             short = name.rpartition(".")[2]
@@ -58,7 +67,9 @@ def verdict(finding: Finding, *, built: bool) -> VerdictPart:
         case SideEffect(modified=modified, aliases=aliases):
             shared = sorted({output for output, _ in aliases})
             wrong = [*(["changed"] if modified else []), *([f"set(shared) & set({shared})"] if shared else [])]
-            return VerdictPart("side_effect.py.j2", wrong=" or ".join(wrong) or "False")
+            return VerdictPart(
+                "side_effect.py.j2", "onnxruntime" if of_onnx else "PyTorch", wrong=" or ".join(wrong) or "False"
+            )
         case MemoryAccess():
             return VerdictPart("memory_access.py.j2")
         case Excess(quantity=quantity, allowed=allowed):

@@ -8,14 +8,17 @@ import re
 import signal
 from typing import assert_never
 
-from fuzzer.findings.record import FindingRecord
+from fuzzer.cases.dialect_words import words_of
+from fuzzer.findings.record import FindingRecord, built_file
 from fuzzer.findings.severity import limits
 from fuzzer.report import onnx_unused
 from fuzzer.signature import readable
 from fuzzer.signature.blame import Place, ReleaseVerdict
 from fuzzer.triage.scope.statement import Statement
 from fuzzer.triage.scope.words import phrase
-from generators.graph import Graph, Node
+from generators.graph import Form, Graph, Node
+from generators.onnx.operator import NodeForm
+from generators.table import TABLE
 from generators.torch.source import constructor, statements
 from oracles.finding import PYTORCH, Component, Excess, Kind, Mismatch, Quantity, SideEffect
 from oracles.lane import Engine, Importer, LaneSpec, Pipeline, is_relay, returns_gradients
@@ -38,6 +41,7 @@ OTHERS = {
     Component.PYTORCH: "PyTorch",
     Component.ENVIRONMENT: "environment",
 }
+"""The components other than TVM. Of a case of ONNX, the package onnx converts models to other opsets."""
 
 IMPORTS = {
     Importer.EAGER: "PyTorch",
@@ -48,6 +52,7 @@ IMPORTS = {
     Importer.DYNAMO: "relax_dynamo",
     Importer.ONNX: "from_onnx",
     Importer.ONNX_DYNAMO: "from_onnx",
+    Importer.ONNX_MODEL: "from_onnx",
     Importer.TRACE: "from_pytorch",
 }
 """The function of TVM that reads the model."""
@@ -60,11 +65,11 @@ def area(record: FindingRecord) -> str:
     """Tags as TVM's issues have them: [Relax][Frontend][ONNX]."""
     doc, lane = record.doc, record.doc.lane
     if doc.component is not Component.TVM:
-        return f"[{OTHERS[doc.component]}]"
+        return f"[{other(doc.component, lane)}]"
     language = "[Relay]" if is_relay(lane) else "[Relax]"
     match place_of(record):
         case Place.FRONTEND:
-            return f"{language}[Frontend][{'ONNX' if lane.importer.is_onnx else 'Torch'}]"
+            return f"{language}[Frontend][{'ONNX' if lane.importer.reads_onnx else 'Torch'}]"
         case Place.CODEGEN:
             return f"[Codegen][{target_tag(lane)}]"
         case Place.RUNTIME:
@@ -73,6 +78,11 @@ def area(record: FindingRecord) -> str:
             return "[TIR]"
         case _:
             return language
+
+
+def other(component: Component, lane: LaneSpec) -> str:
+    """The name of a component other than TVM."""
+    return "onnx" if lane.dialect == "onnx" and component is Component.EXPORTER else OTHERS[component]
 
 
 def place_of(record: FindingRecord) -> Place | None:
@@ -116,14 +126,26 @@ def cut(text: str, limit: int) -> str:
 def operators(record: FindingRecord) -> str:
     """The operators of the model, as its source names them: `conv2d` + `relu`. At a failed import of an ONNX file, the
     operator whose converter failed."""
-    graph, stops_at = record.case.graph, onnx_unused.operator_at_fault(record.onnx, record.doc.blame.culprit)
+    graph, file = record.case.graph, built_file(record, record.case)
+    stops_at = onnx_unused.operator_at_fault(file.model if file else None, record.doc.blame.culprit)
     if stops_at and record.doc.identity.stage is Stage.IMPORT:
         return f"`{stops_at}`"
-    used = record.onnx.ops if record.onnx else tuple(called(graph, node) for node in graph.nodes)
+    if graph.dialect == "onnx":
+        used = ("Identity",) if _returns_its_input(record) else graph.ops
+    else:
+        used = record.onnx.ops if record.onnx else tuple(called(graph, node) for node in graph.nodes)
     names = list(dict.fromkeys(name for name in used if name != "Constant")) or ["Constant"]
     shown = " + ".join(f"`{name}`" for name in names[:3])
     more = len(names) - 3
     return shown + (f" and {more} more operator{'s' * (more > 1)}" if more > 0 else "")
+
+
+def _returns_its_input(record: FindingRecord) -> bool:
+    """Whether the evidence is about an output of the graph that is an input, which an Identity writes in a file."""
+    evidence, graph = record.doc.evidence.evidence, record.case.graph
+    inputs = {item.value.name for item in graph.inputs}
+    aliases = evidence.aliases if isinstance(evidence, SideEffect) else ()
+    return bool(aliases) and all(graph.outputs[output] in inputs for output, _ in aliases)
 
 
 def called(graph: Graph, node: Node) -> str:
@@ -222,6 +244,8 @@ def _failing_step(record: FindingRecord) -> str:
         case Stage.IMPORT:
             return f"`{IMPORTS[lane.importer]}` on {ops}"
         case Stage.EXPORT | Stage.VERIFY:
+            if lane.dialect == "onnx":
+                return f"converting {ops} to opset {lane.opset}"
             return f"exporting {ops} to ONNX" if lane.importer.is_onnx else f"exporting {ops}"
         case Stage.TRANSFORM | Stage.COMPILE if doc.blame.place is Place.PASS and culprit:
             return f"`{culprit}` on {ops}"
@@ -240,7 +264,8 @@ def _failing_step(record: FindingRecord) -> str:
 def _circumstance(record: FindingRecord) -> str:
     """What the failure needs beside the model, in parentheses: the cause, the target, the pipeline, passes."""
     lane = record.doc.lane
-    parts = [part for part in (_cause(record), _needs(record)) if part]
+    parts = [part for part in (_cause(record), *forms(record.case.graph), _needs(record)) if part]
+    parts += [f"converted to opset {lane.opset}"] if lane.dialect == "onnx" and lane.opset else []
     parts += [] if lane.target == "llvm" or place_of(record) is Place.FRONTEND else [f"target {lane.target}"]
     parts += [f"pipeline {lane.pipeline}"] if lane.pipeline is not Pipeline.DEFAULT else []
     named = record.doc.blame.culprit
@@ -250,6 +275,30 @@ def _circumstance(record: FindingRecord) -> str:
         if name != named and record.doc.identity.stage is not Stage.TRANSFORM
     ]
     return f" ({', '.join(parts)})" if parts else ""
+
+
+FORMS = {
+    Form.CONSTANT: "{} from Constant",
+    Form.LIST: "{} from Constant",
+    Form.AS_INPUT: "{} is an input",
+    Form.COMPUTED: "{} computed from Shape",
+    Form.IDENTITY: "after Identity",
+    Form.EMPTY: "empty names of inputs",
+    Form.LOCAL: "in a local function",
+    Form.BRANCH: "in If",
+}
+"""How a call of ONNX is written, where that matters: reduction makes all other calls plain. {} are constant inputs."""
+
+
+def forms(graph: Graph) -> list[str]:
+    """For example ["`shape` is an input"]."""
+    return list(dict.fromkeys(FORMS[node.form].format(_constants(node)) for node in graph.nodes if node.form in FORMS))
+
+
+def _constants(node: Node) -> str:
+    form = TABLE[node.op].source
+    names = form.constants if isinstance(form, NodeForm) else ()
+    return " and ".join(f"`{name}`" for name in names if node.attrs[name] is not None)
 
 
 LONGEST_NEED = 60
@@ -296,8 +345,9 @@ def size(number: float) -> str:
 
 
 def way(lane: LaneSpec, *, built: bool = False) -> str:
-    """The steps of a lane in order: import, passes, compilation. `built`: the script builds the ONNX file."""
+    """The steps of a lane in order: import, passes, compilation. `built`: the script builds the exported file."""
     opset = f", opset {lane.opset}" if lane.opset else ""
+    converted = f"`onnx.version_converter.convert_version` to opset {lane.opset}, " if lane.opset else ""
     read = {
         Importer.EXPORT: "`torch.export`, `run_decompositions`, `from_exported_program`",
         Importer.EXPORT_TVM: "`torch.export`, `from_exported_program`",
@@ -306,8 +356,9 @@ def way(lane: LaneSpec, *, built: bool = False) -> str:
         Importer.DYNAMO: "`torch.compile` with `relax_dynamo`",
         Importer.ONNX: f"`torch.onnx.export` (dynamo=False{opset}), constants folded, `from_onnx`",
         Importer.ONNX_DYNAMO: f"`torch.onnx.export` (dynamo=True{opset}), constants folded, `from_onnx`",
+        Importer.ONNX_MODEL: f"{converted}`from_onnx`",
         Importer.TRACE: "`torch.jit.trace`, `from_pytorch`",
-        Importer.EAGER: "eager PyTorch",
+        Importer.EAGER: "onnxruntime" if lane.dialect == "onnx" else "eager PyTorch",
     }[lane.importer]
     read = "`from_onnx`" if built else read
     if lane.engine is not Engine.TVM:
@@ -365,12 +416,23 @@ def introduced(record: FindingRecord) -> str:
     return f"It was introduced by {found.shown}.{before}"
 
 
+def compared(record: FindingRecord) -> str:
+    """One sentence on the builds that `fuzz diff` has compared; "" where another command found it."""
+    versions = record.doc.versions
+    if not {"base", "patched"} <= versions.keys():
+        return ""
+    return f"It is right with `{versions['base']}`, and wrong with `{versions['patched']}`."
+
+
 def expected(record: FindingRecord) -> str:
     """What should happen, in one sentence."""
     doc = record.doc
-    runs = "onnxruntime runs this model" if record.onnx else "Eager PyTorch runs this model"
+    words = words_of(doc.lane.dialect)
+    runs = "onnxruntime runs this model" if record.onnx else words.run
     match doc.evidence.evidence:
         case Raised() | Died() | TimedOut():
+            if doc.component is not Component.TVM and doc.lane.dialect == "onnx":
+                return "The model is valid by the checker of the onnx package: it should be converted and run."
             if doc.component is not Component.TVM:
                 return "Eager PyTorch runs this model; what is exported of it should run too."
             return f"{runs}; TVM should import, compile and run it, or say plainly that it does not support it."
@@ -379,13 +441,13 @@ def expected(record: FindingRecord) -> str:
                 return "The same compiled model on the same input gives the same result each time."
             if against != PYTORCH and by:
                 return "The result without " + _listed(by) + " is right: this must not change it."
-            whose = "onnxruntime's and PyTorch's" if record.onnx else "PyTorch's"
+            whose = "onnxruntime's and PyTorch's" if record.onnx else words.results
             whose = "torch.autograd's" if returns_gradients(doc.lane) else whose
             return f"The result agrees with {whose}."
         case IllFormed() | Mutant():
             return "`relax.analysis.well_formed` accepts what TVM makes, and refuses what contradicts itself."
         case SideEffect():
-            return "Inputs stay as they are, and outputs have memory of their own, as in PyTorch."
+            return f"Inputs stay as they are, and outputs have memory of their own, as in {words.reference}."
         case MemoryAccess():
             return "A compiled model reads only values that were written, and writes only its own tensors."
         case Excess(quantity=quantity, allowed=allowed, against=against):
@@ -400,14 +462,18 @@ def _listed(by: str) -> str:
 
 
 def summary(record: FindingRecord) -> str:
-    """The first paragraph: what fails, by which steps, the cause, the releases, and the build that introduced it."""
+    """The first paragraph: what fails, in which of two builds, by which steps, the cause, the releases, and the build
+    that introduced it."""
     wrong = what_is_wrong(record)
     match record.doc.evidence.evidence:
         case Raised(type=name):
             wrong = f"{_failing_step(record)} fails with `{name.rpartition('.')[2]}`"
     sentence = f"{capital(wrong)}."
     reached = f"Steps: {way(record.doc.lane, built=record.onnx is not None)}."
-    return " ".join(filter(None, [sentence, reached, blamed(record), released(record), introduced(record)]))
+    graph = record.case.graph
+    reached += f" The model has opset {graph.opset}." if graph.opset and not record.doc.lane.opset else ""
+    where = [compared(record), reached, blamed(record), released(record), introduced(record)]
+    return " ".join(filter(None, [sentence, *where]))
 
 
 def _after(record: FindingRecord) -> str:

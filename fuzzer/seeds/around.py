@@ -43,7 +43,7 @@ def import_around(model: Path, campaign: Path) -> Around:
     """Import a model, or a folder of models, into the corpus of a campaign. The same model gives the same result. Raise
     `Invalid` where a file cannot be read, or where no piece has an operator with a row."""
     files = files_of(model)
-    done, refused = run(files, campaign, *SIZES)
+    done, refused = run(files, campaign, *SIZES, dialects=("torch",))
     if refused:
         raise Invalid(refused[0])
     calls, lacking = Counter[str](), Counter[str]()

@@ -7,7 +7,7 @@ by half, so that neighbours in the model are together in a piece.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from generators.graph import Graph, Input, Node, Role, TensorType, Value
 
@@ -26,19 +26,36 @@ def pieces(
     roles: Mapping[str, Role],
     size: int,
     returned: Collection[str] = (),
+    opset: int = 0,
 ) -> Iterator[Piece]:
     """Yield the pieces, each of at most `size` nodes. The values of each piece are named x0, w0, b0, v0, ... Its
-    outputs are the values that no node of it reads, and those of `returned`."""
+    outputs are the values that no node of it reads, and those of `returned`. `opset` is that of ONNX; 0 for PyTorch."""
     done: set[tuple[int, ...]] = set()
     for start in range(0, max(len(nodes), 1), max(size // 2, 1)):
         window = range(start, min(start + size, len(nodes)))
         for group in _connected(nodes, window):
             if not any(set(group) <= set(other) for other in done):
                 done.add(group)
-                yield _piece([nodes[index] for index in group], types, roles, returned)
+                yield piece_of([nodes[index] for index in group], types, roles, returned, opset)
         done = {group for group in done if group[-1] >= start}  # later windows have no nodes before `start`
         if window.stop == len(nodes):
             return
+
+
+def whole(
+    nodes: Sequence[Node],
+    types: Mapping[str, TensorType],
+    roles: Mapping[str, Role],
+    returned: Sequence[str],
+    opset: int = 0,
+) -> Piece:
+    """Return a model as one piece. It returns what the model returns, in this order, and then what nothing reads."""
+    piece = piece_of(nodes, types, roles, returned, opset)
+    computed = [value.name for node in nodes for value in node.results]
+    names = {name: f"v{index}" for index, name in enumerate(computed)}
+    first = [names[name] for name in returned if name in names]
+    outputs = (*first, *(name for name in piece.graph.outputs if name not in first))
+    return Piece(replace(piece.graph, outputs=outputs), piece.origins)
 
 
 def halves(piece: Piece) -> Iterator[Piece]:
@@ -46,7 +63,7 @@ def halves(piece: Piece) -> Iterator[Piece]:
     graph = piece.graph
     if len(graph.nodes) > 1:
         roles = {item.value.name: item.role for item in graph.inputs}
-        for part in pieces(graph.nodes, graph.types, roles, len(graph.nodes) // 2):
+        for part in pieces(graph.nodes, graph.types, roles, len(graph.nodes) // 2, opset=graph.opset):
             yield Piece(part.graph, {name: piece.origins.get(own, own) for name, own in part.origins.items()})
 
 
@@ -70,9 +87,14 @@ def _connected(nodes: Sequence[Node], window: range) -> list[tuple[int, ...]]:
 _LETTERS = {Role.INPUT: "x", Role.PARAM: "w", Role.BUFFER: "b"}
 
 
-def _piece(
-    nodes: Sequence[Node], types: Mapping[str, TensorType], roles: Mapping[str, Role], returned: Collection[str]
+def piece_of(
+    nodes: Sequence[Node],
+    types: Mapping[str, TensorType],
+    roles: Mapping[str, Role],
+    returned: Collection[str] = (),
+    opset: int = 0,
 ) -> Piece:
+    """Return these nodes as one piece, whether they are connected or not."""
     computed = [value.name for node in nodes for value in node.results]
     read = dict.fromkeys(name for node in nodes for name in node.args)
     names = {name: f"v{index}" for index, name in enumerate(computed)}
@@ -89,10 +111,12 @@ def _piece(
             tuple(names[name] for name in node.args),
             node.attrs,
             tuple(Value(names[value.name], value.type) for value in node.results),
+            node.form,
         )
         for node in nodes
     )
     outputs = tuple(names[name] for name in computed if name not in read or name in returned)
     origins = {names[name]: name for name in read if name not in computed}
     inputs.sort(key=lambda item: item.role is Role.INPUT)  # parameters and buffers first, as in the rendered source
-    return Piece(Graph(tuple(inputs), renamed, outputs), origins)
+    dialect = "onnx" if opset else "torch"
+    return Piece(Graph(tuple(inputs), renamed, outputs, dialect, opset=opset), origins)

@@ -13,12 +13,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from fuzzer.seeds import onnx_domains
 from generators.builder import Builder
 from generators.choice import ChoiceSource, NumpySource
-from generators.domain import ANY, Bounds, Domain, distinct, within
+from generators.domain import ANY, Bounds, Domain, common, distinct, within
 from generators.graph import Array, Attrs, Case, Graph, Input, Invalid, Node, TensorType
 from generators.op import Op, Types, int_of
-from generators.table import TABLE
+from generators.table import TABLE, dialect_of
 from generators.values import draw, holds
 
 DRAWS = 12
@@ -63,13 +64,17 @@ def domains(graph: Graph) -> list[Domain]:
         operands = tuple(types[name] for name in node.args)
         for place, name in enumerate(node.args):
             needs = _needed(node, place, operands)
-            if needs == ANY and node.op in _ELEMENTS_UNCHANGED:
+            if needs == ANY and _copies(node, place):
                 of_results = [needed[value.name] for value in node.results if value.name in needed]
                 needs = of_results[0] if of_results else ANY
                 if needs.bounds is Bounds.DISTINCT:
                     needs = within(needs.low, needs.high)
             needed[name] = _both(needed.get(name, ANY), needs)
     return [_fitting(needed.get(item.value.name, ANY), item.value.type) for item in graph.inputs]
+
+
+def _copies(node: Node, place: int) -> bool:
+    return node.op in _ELEMENTS_UNCHANGED if dialect_of(node.op) == "torch" else onnx_domains.copies(node, place)
 
 
 def _both(one: Domain, other: Domain) -> Domain:
@@ -96,6 +101,8 @@ def _fitting(domain: Domain, type: TensorType) -> Domain:
 
 def _needed(node: Node, place: int, types: Types) -> Domain:
     """The domain that a node needs for its operand number `place`."""
+    if dialect_of(node.op) == "onnx":
+        return onnx_domains.needed(node, place, types)
     index_domain = _INDEX_DOMAINS.get((node.op, place))
     if index_domain is not None and types[place].dtype.is_integer:
         return index_domain(types, node.attrs)
@@ -169,14 +176,8 @@ _INDEX_DOMAINS: Mapping[tuple[str, int], IndexDomain] = {
 @functools.cache
 def _row_domain(op: str, place: int, of_floats: bool) -> Domain:
     """The domain of operand number `place`: what all operands have in common that the row makes in `DRAWS` draws."""
-    drawn = [domain for seed in range(DRAWS) if (domain := _drawn(TABLE[op], place, of_floats, seed)) is not None]
-    if not drawn or ANY in drawn:
-        return ANY
-    ranges = [domain for domain in drawn if domain.bounds in (Bounds.WITHIN, Bounds.DISTINCT)]
-    if len(ranges) < len(drawn):
-        return next(domain for domain in drawn if domain not in ranges)
-    low, high = max(domain.low for domain in ranges), min(domain.high for domain in ranges)
-    return within(low, high) if low <= high else ANY
+    drawn = (_drawn(TABLE[op], place, of_floats, seed) for seed in range(DRAWS))
+    return common([domain for domain in drawn if domain is not None])
 
 
 def _drawn(op: Op, place: int, of_floats: bool, seed: int) -> Domain | None:

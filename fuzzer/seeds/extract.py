@@ -1,10 +1,10 @@
-"""Make cases of a file: read it, resolve its calls, cut the graph, shrink sizes, draw inputs, check, run in PyTorch."""
+"""Make cases of a file: read it, resolve its calls, cut the graph, shrink sizes, draw inputs, check, run once."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,16 +12,18 @@ import msgspec
 
 from fuzzer.isolate.validity import CaseVerdict, Validity
 from fuzzer.seeds import onnx_file, pt2_file
-from fuzzer.seeds.cut import Piece, halves, pieces
+from fuzzer.seeds.cut import Piece, halves, pieces, whole
 from fuzzer.seeds.domains import draw_case
-from fuzzer.seeds.program import Program
+from fuzzer.seeds.onnx_calls import in_rows_of_onnx
 from fuzzer.seeds.resolve import Resolved, resolve
 from fuzzer.seeds.shrink import SMALL, TooLarge, shrunk
 from generators.check import check
 from generators.choice import NumpySource
 from generators.graph import Case, Graph, Invalid, Node, Scalar
+from generators.table import DIALECTS
 
-READERS: Mapping[str, Callable[[Path], Program]] = {".pt2": pt2_file.read, ".onnx": onnx_file.read}
+SUFFIXES: Mapping[str, tuple[str, ...]] = {".pt2": ("torch",), ".onnx": ("torch", "onnx")}
+"""The files that are read, and the dialects in which they are read."""
 MAX_PIECES = 2_000
 """The most different pieces of a file that are tried: each may take PyTorch a minute."""
 INPUT_DRAWS = 3
@@ -43,23 +45,32 @@ class Extracted:
     dropped: Counter[str]
 
 
-def read(path: Path) -> Program:
-    """Read a file with the reader for its suffix. Raise `Invalid` with one line that describes what is wrong and where,
-    or `EnvironmentMissing`."""
+def read(path: Path, dialects: Collection[str] = DIALECTS) -> tuple[Resolved, ...]:
+    """Read a file with the reader for its suffix, and return its model in each of these dialects that the file can be
+    read in. Raise `Invalid` with one line that describes what is wrong and where, or `EnvironmentMissing`."""
     if not path.exists():
         raise Invalid(f"{path}: no such file")
-    if path.suffix not in READERS or not path.is_file():
-        raise Invalid(f"{path}: expected {' or '.join(READERS)}")
-    return READERS[path.suffix](path)
+    if path.suffix not in SUFFIXES or not path.is_file():
+        raise Invalid(f"{path}: expected {' or '.join(SUFFIXES)}")
+    wanted = [dialect for dialect in SUFFIXES[path.suffix] if dialect in dialects]
+    if not wanted:
+        raise Invalid(f"{path}: a {path.suffix} file is read as {' or '.join(SUFFIXES[path.suffix])} only")
+    if path.suffix == ".pt2":
+        return (resolve(pt2_file.read(path)),)
+    graph = onnx_file.read(path)
+    return tuple(
+        resolve(onnx_file.program(graph, path)) if dialect == "torch" else in_rows_of_onnx(graph, path)
+        for dialect in wanted
+    )
 
 
-def extract(program: Program, size: int, validity: Validity) -> Extracted:
-    """Make cases of at most `size` operators. Equal programs give equal cases."""
-    resolved = resolve(program)
+def extract(resolved: Resolved, size: int, validity: Validity) -> Extracted:
+    """Make cases of at most `size` operators. Equal models give equal cases. A model of ONNX that has no more, and no
+    operator without a row, is one case as it is."""
     dropped: Counter[str] = Counter()
     tried: set[str] = set()
     cases, repeated = [], 0
-    waiting = deque(pieces(resolved.nodes, resolved.types, program.roles, size))
+    waiting = deque(_pieces(resolved, size))
     while waiting:
         piece = waiting.popleft()
         key = structure(piece.graph)
@@ -71,29 +82,38 @@ def extract(program: Program, size: int, validity: Validity) -> Extracted:
             break
         tried.add(key)
         try:
-            cases.append(_case(program, key, piece, validity))
+            cases.append(_case(resolved, key, piece, validity))
         except TooLarge as why:
             dropped[str(why)] += len(piece.graph.nodes) == 1
             waiting += halves(piece)
         except Invalid as why:
             dropped[str(why)] += 1
-    return Extracted(program.name, resolved, tuple(cases), repeated, +dropped)
+    return Extracted(resolved.name, resolved, tuple(cases), repeated, +dropped)
 
 
-def _case(program: Program, key: str, piece: Piece, validity: Validity) -> Case:
+def _pieces(resolved: Resolved, size: int) -> Iterator[Piece]:
+    nodes, types, roles, opset = resolved.nodes, resolved.types, resolved.roles, resolved.opset
+    if opset and not resolved.lacking and 0 < len(nodes) <= size:
+        yield whole(nodes, types, roles, resolved.returned, opset)
+    else:
+        yield from pieces(nodes, types, roles, size, opset=opset)
+
+
+def _case(resolved: Resolved, key: str, piece: Piece, validity: Validity) -> Case:
     """Raise `TooLarge` or `Invalid` where the piece gives no case."""
     graph = shrunk(piece.graph)
-    constants = {name: program.constants[own] for name, own in piece.origins.items() if own in program.constants}
+    constants = {name: resolved.constants[own] for name, own in piece.origins.items() if own in resolved.constants}
     for stream in range(INPUT_DRAWS):
         case = draw_case(NumpySource(int(key[:12], 16), 0, stream), graph, constants)
-        case = replace(case, origin=f"imported from {program.name}")
+        case = replace(case, origin=f"imported from {resolved.name}")
         check(case)
         answer = validity(case)
         if answer.verdict is CaseVerdict.OK:
             return case
     if answer.verdict is CaseVerdict.NOT_FINITE:
         raise Invalid("its results are not finite")
-    raise Invalid(f"PyTorch says {answer.verdict}: {answer.message}")
+    judge = "onnxruntime or the interpreter" if resolved.opset else "PyTorch"
+    raise Invalid(f"{judge} says {answer.verdict}: {answer.message}")
 
 
 def structure(graph: Graph) -> str:
@@ -104,6 +124,8 @@ def structure(graph: Graph) -> str:
         *(f"{node.op} {node.args} {sorted(_attributes(node))}" for node in graph.nodes),
         *graph.outputs,
     ]
+    if graph.opset:
+        parts += [f"{graph.dialect} {graph.opset}", *(node.form for node in graph.nodes)]
     return hashlib.sha256(msgspec.json.encode(parts)).hexdigest()
 
 

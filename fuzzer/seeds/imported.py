@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 from fuzzer.isolate.validity import Validity
 from fuzzer.seeds import corpus
-from fuzzer.seeds.extract import READERS, Extracted, extract, read
+from fuzzer.seeds.extract import SUFFIXES, Extracted, extract, read
 from generators import case_file
 from generators.graph import Invalid
+from generators.table import DIALECTS
 
 SIZE = 20
 NAME_LENGTH = 40
@@ -32,6 +34,7 @@ class Imported:
         found = self.extracted
         return {
             "file": found.file,
+            "dialect": found.resolved.dialect,
             "nodes": found.resolved.steps,
             "mapped": found.resolved.mapped,
             "cases": len(found.cases),
@@ -46,8 +49,9 @@ class Imported:
         found = self.extracted
         resolved = found.resolved
         share = 100 * resolved.mapped / resolved.steps if resolved.steps else 0.0
+        name = f"{found.file} as ONNX" if resolved.opset else found.file
         yield (
-            f"{found.file}: {resolved.mapped} of {resolved.steps} nodes have a row ({share:.1f} %); {len(found.cases)} "
+            f"{name}: {resolved.mapped} of {resolved.steps} nodes have a row ({share:.1f} %); {len(found.cases)} "
             f"cases, {len(self.written)} of them new; {found.repeated} pieces like another"
         )
         for (title, why), count in resolved.lacking.most_common():
@@ -65,29 +69,31 @@ def files_of(model: Path) -> list[Path]:
     found = sorted(
         path
         for path in model.rglob("*")
-        if path.suffix in READERS and path.is_file() and path.resolve().is_relative_to(inside)
+        if path.suffix in SUFFIXES and path.is_file() and path.resolve().is_relative_to(inside)
     )
     if not found:
-        raise Invalid(f"{model}: it contains no {' or '.join(READERS)}")
+        raise Invalid(f"{model}: it contains no {' or '.join(SUFFIXES)}")
     return found
 
 
-def run(files: Sequence[Path], into: Path, *sizes: int) -> tuple[list[Imported], list[str]]:
-    """Import files into a campaign, each at each size. Return the imported files, and one line for each file that
-    cannot be read. The cases of a file are written after all of them of one size were made."""
+def run(
+    files: Sequence[Path], into: Path, *sizes: int, dialects: Collection[str] = DIALECTS
+) -> tuple[list[Imported], list[str]]:
+    """Import files into a campaign, each in each dialect and at each size. Return the imported models, and one line for
+    each file that cannot be read. The cases of a model are written after all of them of one size were made."""
     done, refused = [], []
     existing = {name.rpartition("-")[2]: name for name in corpus.names(into)}
     with ExitStack() as opened:
         validity: Validity | None = None  # PyTorch is started for the first file that can be read
         for path in files:
             try:
-                program = read(path)
+                models = read(path, dialects)
             except Invalid as why:
                 refused.append(str(why))
                 continue
             validity = validity or opened.enter_context(Validity())
-            for size in sizes:
-                found = extract(program, size, validity)
+            for model, size in product(models, sizes):
+                found = extract(model, size, validity)
                 cases = {case_file.digest(case)[:12]: case for case in found.cases}
                 new = {hex: f"{_slug(path.stem)}-{hex}" for hex in cases if hex not in existing}
                 existing.update(new)

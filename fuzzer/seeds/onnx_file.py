@@ -1,16 +1,17 @@
-"""Read an .onnx file as a `Program`. A child with limits parses the file (`fuzzer.children.onnx_reader`)."""
+"""Read an .onnx file, and translate it to calls of PyTorch. A child with limits parses it
+(`fuzzer.children.onnx_reader`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from fuzzer.cases.onnx_model import ELEMENTS, Node
 from fuzzer.seeds.bounded_child import answer_of
 from fuzzer.seeds.onnx_graph import MAX_BYTES, OPAQUE, OnnxGraph, decode
 from fuzzer.seeds.onnx_to_torch import RULES, Translation, Untranslatable
 from fuzzer.seeds.program import Program, Step, TopologicalOrder, require_sizes
 from generators.graph import Array, DType, Role, TensorType
+from generators.onnx.model import ELEMENTS, Node
 
 SECONDS = 240.0
 MODULE = "fuzzer.children.onnx_reader"
@@ -22,17 +23,31 @@ SHAPE_ARITHMETIC = frozenset(
 """Operators with which exporters compute new shapes from the results of `SHAPE_OPERATORS`."""
 
 
-def read(path: Path) -> Program:
+OPAQUE_REASON = "contains a graph, numbers that are not finite, or a tensor of another file"
+
+
+def read(path: Path) -> OnnxGraph:
     """Read a file. Raise `Invalid` with one line that describes what is wrong and where."""
-    return program(decode(_described(path), str(path)), path)
+    return decode(answer_of(MODULE, path, SECONDS, MAX_BYTES), str(path))
 
 
-def _described(path: Path) -> bytes:
-    return answer_of(MODULE, path, SECONDS, MAX_BYTES)
+def types_of(graph: OnnxGraph, path: Path) -> dict[str, TensorType]:
+    """The types that are known and supported. Raise `Invalid` where no model has a value of such sizes."""
+    return {name: type for name, each in graph.types.items() if (type := _type(name, *each, path))}
+
+
+def in_order(graph: OnnxGraph, path: Path) -> Iterator[Node]:
+    """Yield the nodes. Raise `Invalid` where one reads what no node before it makes."""
+    order = TopologicalOrder((*graph.inputs, *graph.owned), len(graph.nodes), str(path))
+    for node in graph.nodes:
+        reads = tuple(dict.fromkeys(name for name in node.inputs if name))
+        order.next(node.op, reads, tuple(name for name in node.outputs if name))
+        yield node
 
 
 def program(graph: OnnxGraph, path: Path) -> Program:
-    types = {name: type for name, each in graph.types.items() if (type := _type(name, *each, path))}
+    """The file as calls of PyTorch."""
+    types = types_of(graph, path)
     constants = {name: tensor.array for name, tensor in graph.constants.items()}
     translation = Translation(graph.opset, types, constants, RULES)
     steps = tuple(_steps(graph, translation, path))
@@ -56,11 +71,9 @@ def _role(type: TensorType | None) -> Role:
 
 def _steps(graph: OnnxGraph, translation: Translation, path: Path) -> Iterator[Step]:
     """Yield the steps, without nodes that only compute shapes: shapes are known."""
-    order, sizes = TopologicalOrder((*graph.inputs, *graph.owned), len(graph.nodes), str(path)), set[str]()
-    for node in graph.nodes:
-        reads = tuple(dict.fromkeys(name for name in node.inputs if name))
+    sizes = set[str]()
+    for node in in_order(graph, path):
         results = tuple(name for name in node.outputs if name)
-        order.next(node.op, reads, results)
         if _is_size(node, sizes, translation.constants):
             sizes.update(results)
             continue
@@ -76,11 +89,7 @@ def _is_size(node: Node, sizes: set[str], constants: Mapping[str, Array]) -> boo
 def _step(node: Node, results: tuple[str, ...], translation: Translation) -> Step:
     title = node.op if node.domain in ("", "ai.onnx", OPAQUE) else f"{node.domain}.{node.op}"
     if node.domain not in ("", "ai.onnx"):
-        why = (
-            "contains a graph, numbers that are not finite, or a tensor of another file"
-            if node.domain == OPAQUE
-            else "is not an operator of ONNX"
-        )
+        why = OPAQUE_REASON if node.domain == OPAQUE else "is not an operator of ONNX"
         return Step(title, results, why_not=why)
     try:
         return Step(title, results, tuple(translation.calls(node)))

@@ -1,6 +1,6 @@
 """The description of an ONNX file by the child that reads it: nodes, types, and small tensors. Loads no compiler.
 
-Nodes and tensors have the types of `fuzzer.cases.onnx_model`. A description by that module has all weights, so that a
+Nodes and tensors have the types of `generators.onnx.model`. A description by that module has all weights, so that a
 report can rebuild the file; a description here has only the types of most tensors.
 """
 
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import msgspec
 
-from fuzzer.cases.onnx_model import Node, Tensor, require_array
 from generators.graph import Invalid
+from generators.onnx.model import Node, Tensor, require_array
 
 MAX_BYTES = 256 << 20
 OPAQUE = "(opaque)"
@@ -17,11 +17,15 @@ OPAQUE = "(opaque)"
 
 
 class OnnxGraph(msgspec.Struct, forbid_unknown_fields=True):
-    """A file.
+    """A file. Its functions are inlined, and each If whose branch is known.
 
     types      the element type and shape of each value; None is an unknown size
     constants  small tensors of the model by name
     owned      the names of all tensors of the model: weights, buffers and constants
+    outputs    the names of the results
+    written    of the tensors that are results of a node Constant, the attribute of the node that has the numbers
+    computed   the numbers that nodes compute from shapes and constants, by name
+    branched   the results of nodes that stood alone in both branches of an If
     """
 
     opset: int
@@ -30,6 +34,10 @@ class OnnxGraph(msgspec.Struct, forbid_unknown_fields=True):
     types: dict[str, tuple[str, tuple[int | None, ...]]]
     constants: dict[str, Tensor]
     owned: tuple[str, ...]
+    outputs: tuple[str, ...] = ()
+    written: dict[str, str] = {}
+    computed: dict[str, Tensor] = {}
+    branched: tuple[str, ...] = ()
 
 
 class Refusal(msgspec.Struct, forbid_unknown_fields=True):
@@ -50,6 +58,6 @@ def decode(text: bytes, where: str) -> OnnxGraph:
         raise Invalid(f"{where}: {refusal.refused}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Invalid(f"{where}: its description cannot be read: {error}") from None
-    for tensor in found.constants.values():
+    for tensor in (*found.constants.values(), *found.computed.values()):
         require_array(tensor, where)
     return found

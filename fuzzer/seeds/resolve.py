@@ -1,30 +1,48 @@
-"""Resolve the steps of a program to nodes of the operator table. Steps without a row cut the graph and are counted."""
+"""A model in rows of the operator table. Steps of a program without a row cut the graph and are counted."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fuzzer.seeds.aten_names import in_table_form
 from fuzzer.seeds.program import Program, Step
 from fuzzer.seeds.row_of_call import NoRow, node_of
-from generators.graph import Node, TensorType
+from generators.graph import Array, Node, Role, TensorType
 
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """nodes   of all steps that have rows, in order, with the names of the file
-    types   of all values, also between the calls of one step
-    steps   the number of steps of the program; `mapped` is how many of them have rows
-    lacking how often a step has no row, by its title and the reason
+    """A model in one dialect.
+
+    name       of its file
+    nodes      of all steps that have rows, in order, with the names of the file
+    types      of all values, also between the calls of one step
+    steps      the number of steps of the program; `mapped` is how many of them have rows
+    lacking    how often a step has no row, by its title and the reason
+    roles      of the values that no node makes; without an entry the role is `Role.INPUT`
+    constants  the model's own numbers that cases keep
+    inputs     what the model is given
+    returned   the outputs of the model, where they are known
+    opset      of the file; 0 for PyTorch
     """
 
+    name: str
     nodes: tuple[Node, ...]
     types: Mapping[str, TensorType]
     steps: int
     mapped: int
     lacking: Counter[tuple[str, str]]
+    roles: Mapping[str, Role] = field(default_factory=dict)
+    constants: Mapping[str, Array] = field(default_factory=dict)
+    inputs: frozenset[str] = frozenset()
+    returned: tuple[str, ...] = ()
+    opset: int = 0
+
+    @property
+    def dialect(self) -> str:
+        return "onnx" if self.opset else "torch"
 
 
 def resolve(program: Program) -> Resolved:
@@ -39,8 +57,20 @@ def resolve(program: Program) -> Resolved:
             continue
         nodes += made
         types |= {value.name: value.type for node in made for value in node.results}
-    cut = sum(lacking.values())
-    return Resolved(tuple(nodes), types, len(program.steps), len(program.steps) - cut, lacking)
+    steps = len(program.steps)
+    mapped = steps - sum(lacking.values())
+    inputs = program.types.keys() - {name for step in program.steps for name in step.results} - program.roles.keys()
+    return Resolved(
+        program.name,
+        tuple(nodes),
+        types,
+        steps,
+        mapped,
+        lacking,
+        program.roles,
+        program.constants,
+        frozenset(inputs),
+    )
 
 
 def _nodes(step: Step, types: Mapping[str, TensorType], declared: Mapping[str, TensorType]) -> list[Node]:

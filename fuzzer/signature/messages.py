@@ -48,6 +48,7 @@ _SUBSTITUTIONS = tuple(
         (r"\.MatchesCode\(DLDataTypeCode::kDLFloat\)", ".is_float()"),  # the name in TVM 0.25
         (r"(?<=Invalid layout )\S+", "LAYOUT"),  # letters beyond either end of the alphabet
         (r"(?<=can't find )\w(?= in source)", "AXIS"),
+        (r'\bname: "\w+"(?=\s+type: )', "ATTRIBUTE"),  # of an ONNX node, as protobuf prints it
         # exporters: one bug that many operators show
         (r"(input parameter NODE of operator) \(\w+\)", r"\1 (OP)"),  # ONNX lacks the operator for a dtype
         (r"(We don't have an op for) aten::\w+", r"\1 aten::OP"),  # TorchScript: a scalar as first operand

@@ -7,7 +7,8 @@ from enum import IntEnum
 
 class Exit(IntEnum):
     """`GONE` is success: nothing fails, or the bug is gone. `WORSE` and `NOT_REACHED` are those of `fuzz diff`. 70 to
-    78 are the results of a finding that ran again."""
+    78 are the results of a finding that ran again. `OWN_ERROR` is an exception that difftvm does not expect: Python's 1
+    would say that a build is worse."""
 
     GONE = 0
     WORSE = 1
@@ -18,4 +19,5 @@ class Exit(IntEnum):
     OUT_OF_MEMORY = 71
     SAME = 77
     DIFFERENT = 78
+    OWN_ERROR = 79
     INTERRUPTED = 130

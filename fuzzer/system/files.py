@@ -64,6 +64,16 @@ def make_folder(path: Path) -> None:
         sync_folder(path.parent)
 
 
+def make_own_folder(path: Path) -> None:
+    """Make a folder of child processes, one of which may have put something else in its place, or in that of the folder
+    above it: a file or a link goes. Nothing is written through a link."""
+    if not path.parent.is_dir():
+        path.parent.unlink(missing_ok=True)
+    if path.is_symlink() or not path.is_dir():
+        path.unlink(missing_ok=True)
+    path.mkdir(parents=True, exist_ok=True)
+
+
 def remove_folder(path: Path) -> None:
     """Remove a folder that others read: it is renamed first, and the new name is synced, so that nobody finds a part of
     it. Raise FileNotFoundError where there is none. What a kill leaves begins with `.tmp-`."""

@@ -19,7 +19,6 @@ from fuzzer.system import processes
 
 _PR_SET_CHILD_SUBREAPER = 36
 _END_SECONDS = 5.0
-_TMPDIR = b"TMPDIR="
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,26 +92,3 @@ def kill_children(pid: int) -> None:
 def _signal(pid: int, number: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(pid, number)
-
-
-def kill_strays(scratch: Path, keep: int) -> list[int]:
-    """Kill what runs with a temporary folder (TMPDIR) in `scratch` and is no descendant of the process `keep`, which is
-    not killed either. Return the pids. Only processes of one command must work in this folder."""
-    kept = {keep, *descendants(keep)}
-    strays = [pid for pid in _all() if pid not in kept and _works_in(pid, scratch)]
-    for pid in strays:
-        _signal(pid, signal.SIGKILL)
-    return strays
-
-
-def _all() -> Iterator[int]:
-    return (int(name) for name in os.listdir("/proc") if name.isdigit())
-
-
-def _works_in(pid: int, scratch: Path) -> bool:
-    try:
-        variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    except OSError:  # it has ended, or belongs to another user
-        return False
-    folders = [Path(os.fsdecode(each[len(_TMPDIR) :])) for each in variables if each.startswith(_TMPDIR)]
-    return any(folder.is_relative_to(scratch) for folder in folders)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import math
 import os
 import resource
 import signal
@@ -49,6 +50,21 @@ def limit_files() -> None:
     _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
     if most == resource.RLIM_INFINITY or most > MOST_FILE_BYTES:
         resource.setrlimit(resource.RLIMIT_FSIZE, (MOST_FILE_BYTES, MOST_FILE_BYTES))
+
+
+TIMES = 2
+"""The kernel's bounds are so many times those that the supervisor looks at: they hold while it does not."""
+
+
+def bound_by_kernel(pid: int, memory_bytes: int, cpu_seconds: float) -> None:
+    """Let the kernel refuse a process memory, and end it with SIGXCPU, where it uses `TIMES` as much as this from now
+    on (setrlimit(2)). Each process that it starts has the same bounds for itself. Only the soft limits are set, because
+    they change with each job."""
+    data = kilobytes(Path(f"/proc/{pid}/status"), "VmData") + TIMES * memory_bytes
+    seconds = math.ceil(own_cpu_seconds(pid) + TIMES * cpu_seconds)
+    for kind, most in ((resource.RLIMIT_DATA, data), (resource.RLIMIT_CPU, seconds)):
+        with contextlib.suppress(ProcessLookupError, PermissionError, ValueError):  # it has ended; a smaller hard limit
+            resource.prlimit(pid, kind, (most, resource.prlimit(pid, kind)[1]))
 
 
 def kill_group(pid: int) -> None:

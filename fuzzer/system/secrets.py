@@ -1,7 +1,8 @@
 """Secrets in the user's environment.
 
-A command removes them from its environment before it starts another process: children do not inherit them, /proc shows
-blanks in their place, and other processes of the user may not read the memory of this one. Secrets in what a child
+A command removes them from its environment before it starts another process, and children do not inherit them. A secret
+may have a name that no list knows. So /proc shows blanks in the place of all values, and other processes of the user
+may not read the memory of the command, whatever the environment has. Secrets in what a child
 sends, and in files of a campaign, are replaced by asterisks. The reason: a lane runs programs that a fuzzer drew, and
 what it prints or raises goes into a report that may be published.
 """
@@ -18,8 +19,9 @@ from urllib.parse import unquote
 from fuzzer.system import processes
 
 _NAME = re.compile(
-    r"(^|_)(TOKEN|SECRETS?|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|APIKEY|(API|ACCESS|PRIVATE|SIGNING)_KEY)(_|$)", re.I
+    r"(^|_)(TOKEN|SECRETS?|(PG)?PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|CREDENTIALS?|AUTH|PAT|JWT|DSN|(API)?KEY)(_|$)", re.I
 )
+_NO_SECRETS = frozenset({"PWD", "SSH_AUTH_SOCK"})
 _IN_URL = re.compile(r"://(?:[^/?#\s@:]*:)?([^/?#\s@]+)@")
 """The password in a URL, or the user where there is no password: it is a token then."""
 
@@ -27,28 +29,29 @@ SHORTEST = 8
 """In characters. A shorter value is removed from the environment but not blanked: many texts contain it by chance."""
 
 _removed: dict[str, str] = {}
+_moved: dict[str, str] = {}
 _needles: set[bytes] = set()
 
 
 def is_secret(name: str) -> bool:
     """Whether a variable of this name holds a secret."""
-    return _NAME.search(name) is not None
+    return name not in _NO_SECRETS and _NAME.search(name) is not None
 
 
 def remove_from_environment() -> None:
-    """Remove all secrets from this process's environment, and blank them where /proc shows them. A URL with a password,
-    as of a proxy or of a package index, stays for the libraries that read it here."""
+    """Remove all secrets from this process's environment, blank all values where /proc shows them, and keep other
+    processes from reading the memory of this one. A URL with a password, as of a proxy or of a package index, stays for
+    the libraries that read it here."""
+    processes.forbid_reading()
     for name, text in list(os.environ.items()):
+        _blank_in_memory(name, text)
         if is_secret(name):
             _removed[name] = text
-            _blank_in_memory(name)
             del os.environ[name]
-            remember(text)
-        elif passwords := passwords_in(text):
-            _blank_in_memory(name)
-            os.environ[name] = text
-            for password in passwords:
-                remember(password)
+            if not os.path.isabs(text):  # a file that has a secret, or a folder
+                remember(text)
+        for password in passwords_in(text):
+            remember(password)
 
 
 def passwords_in(text: str) -> list[str]:
@@ -57,8 +60,7 @@ def passwords_in(text: str) -> list[str]:
 
 
 def remember(text: str) -> None:
-    """Blank this secret from now on, and keep other processes from reading the memory of this one."""
-    processes.forbid_reading()
+    """Blank this secret from now on, in what children send and in files."""
     if len(text.strip()) >= SHORTEST:
         _needles.update({text.strip().encode(), json.dumps(text.strip())[1:-1].encode()})
 
@@ -85,9 +87,13 @@ def blanked(data: bytes) -> bytes:
     return data
 
 
-def _blank_in_memory(name: str) -> None:
-    """Overwrite the value of a variable. unsetenv(3) leaves it in the memory that /proc/PID/environ shows."""
+def _blank_in_memory(name: str, text: str) -> None:
+    """Move the value of a variable out of the memory that /proc/PID/environ shows: overwrite it there, and set it
+    anew."""
+    if _moved.get(name) == text:
+        return
     getenv = ctypes.CDLL(None).getenv
     getenv.restype = ctypes.c_void_p
-    if address := getenv(name.encode()):
+    if address := getenv(os.fsencode(name)):
         ctypes.memset(address, ord(" "), len(ctypes.string_at(address)))
+    os.environ[name] = _moved[name] = text

@@ -10,6 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from fuzzer.system.child_environment import anonymous
+from fuzzer.system.files import make_own_folder
 from fuzzer.toolchains.preload import Preload
 from oracles.lane import Engine, LaneSpec, is_relay
 
@@ -83,13 +84,13 @@ def own_environment(toolchain: Toolchain, ours: Mapping[str, str]) -> dict[str, 
 def _home(scratch: Path) -> Path:
     """Make the home folder of the lanes."""
     folder = scratch / "home"
-    folder.mkdir(parents=True, exist_ok=True)
+    make_own_folder(folder)
     return folder
 
 
 def _links(folder: Path) -> Path:
     """Make links to difftvm's packages in a folder; return the folder."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_own_folder(folder)
     for package in PACKAGES:
         link = folder / package
         if not link.is_symlink():

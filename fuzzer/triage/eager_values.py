@@ -1,20 +1,20 @@
-"""The values that eager PyTorch computes for the results of all nodes of a graph."""
+"""The values that the eager reference (PyTorch, or onnxruntime) computes for the results of all nodes of a graph."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
 
-from fuzzer.lanes import TORCH
+from fuzzer.lanes import eager_of
 from fuzzer.triage.reproduce import RunLanes
 from generators.graph import Array, Case
 from oracles.outcome import Outcomes, Ran
 
 
 def computed_values(run: RunLanes, case: Case) -> Mapping[str, Array]:
-    """Return the computed value of each node's results by name, or {} if PyTorch fails."""
+    """Return the computed value of each node's results by name, or {} if the reference fails."""
     everything = with_every_value(case)
-    return values_in(everything, run(everything, (TORCH,)).outcomes)
+    return values_in(everything, run(everything, (eager_of(case.graph.dialect),)).outcomes)
 
 
 def with_every_value(case: Case) -> Case:
@@ -30,8 +30,8 @@ def written_plainly(case: Case) -> Case:
 
 
 def values_in(everything: Case, outcomes: Outcomes) -> Mapping[str, Array]:
-    """Return PyTorch's outputs of a case by name, or {} if PyTorch failed."""
-    match outcomes[TORCH]:
+    """Return the reference's outputs of a case by name, or {} if it failed."""
+    match outcomes[eager_of(everything.graph.dialect)]:
         case Ran(outputs=outputs):
             return dict(zip(everything.graph.outputs, outputs, strict=True))
         case _:

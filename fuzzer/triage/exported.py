@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fuzzer.cases.onnx_model import OnnxModel, decode
 from fuzzer.lanes import ONNXRUNTIME
 from fuzzer.triage.reproduce import RunLanes
 from generators.graph import Case, Invalid
+from generators.onnx.model import OnnxModel, decode
 from oracles.finding import Component, Finding
 from oracles.lane import Engine, LaneSpec, is_relay, returns_gradients
 from oracles.outcome import Ran

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from fuzzer.cases.onnx_model import OnnxModel
 from fuzzer.isolate.device_supervisor import ON_THE_DEVICE
 from fuzzer.isolate.fleet import Runner
 from fuzzer.isolate.reports import SanitizerReport, ScriptRun
@@ -22,6 +21,7 @@ from fuzzer.triage.reduce import Effort, Reduction, reduce
 from fuzzer.triage.reproduce import Observation, RunLanes, as_run_on, reproduces, try_to_reproduce, up_to_failure
 from fuzzer.triage.suspects import Located, located
 from generators.graph import Case
+from generators.onnx.model import OnnxModel
 from oracles.finding import Component, Finding, Kind
 from oracles.lane import LaneSpec
 from oracles.targets import TARGETS_BY_NAME

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from fuzzer.lanes import REFERENCES, plain_routes_beside
+from fuzzer.lanes import plain_routes_beside, references_of
 from fuzzer.signature import Signature, final_signature, signature_of
 from fuzzer.triage.blame.context import traced_fully
 from fuzzer.triage.reproduce import Observation, RunLanes, judged_by, judged_run, observe
@@ -41,7 +41,8 @@ def name_failure(
     If `lane` does not show the failure in this run, it runs once more with the lanes of the reduction. Return None if
     it does not show the failure then either. With `traced`, the lane also runs as blame traces it, after all others.
     """
-    lanes = tuple(dict.fromkeys((*REFERENCES, *plain_routes_beside(lane), *judged_by(lane))))
+    references = references_of(case.graph.dialect)
+    lanes = tuple(dict.fromkeys((*references, *plain_routes_beside(lane), *judged_by(lane))))
     tracing = (traced_fully(lane),) if traced else ()
     result = judged_run(run, case, (*lanes, *tracing))
     found = judge_all(case, _without(result.outcomes, tracing))

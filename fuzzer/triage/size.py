@@ -13,6 +13,7 @@ from fuzzer.triage.passes.plain_writing import written_extras
 from fuzzer.triage.passes.simpler_operators import operator_complexity
 from fuzzer.triage.passes.smaller_attributes import attribute_size
 from fuzzer.triage.passes.static_sizes import symbol_size
+from fuzzer.triage.passes.usual_opset import opset_rank
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.siblings import additions
@@ -34,7 +35,8 @@ class Size(NamedTuple):
     elements    elements of all inputs; dimensions of size 0 count as 1
     ranks       sum of the ranks of all inputs
     dtypes      inputs that are not float32, int64 or bool
-    frills      extras: attributes not at their defaults, calls not in their plain form, layouts, parameters and buffers
+    frills      extras: attributes not at their defaults, calls not in their plain form, layouts, parameters and
+                buffers; for ONNX also an opset that is not the newest
     attributes  size of the numbers in the other attributes
     values      complexity of the numbers of each input; 0 for only zeros or only ones
     """
@@ -67,7 +69,7 @@ def size_of(case: Case, lane: LaneSpec) -> Size:
         elements=sum(math.prod(max(size, 1) for size in type.sizes) for type in types),
         ranks=sum(type.rank for type in types),
         dtypes=unusual_dtypes(graph),
-        frills=written_extras(graph) + owned_inputs(graph),
+        frills=written_extras(graph) + owned_inputs(graph) + opset_rank(graph),
         attributes=attribute_size(graph),
         values=sum(value_complexity(array) for array in case.tensors.values()),
     )

@@ -1,4 +1,5 @@
-"""Which nodes of a case the evidence of a failure points at, and the values that PyTorch computes: one run gives both.
+"""Which nodes of a case the evidence of a failure points at, and the values of the eager reference: one run gives
+both.
 
 An exception of an importer names the node (`Facts.pointed`). Where every value is an output, the first wrong one names
 the node. Then operators are suspected whose names are in the message or in the functions of the traceback.
@@ -10,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fuzzer.lanes import TORCH
+from fuzzer.lanes import eager_of
 from fuzzer.signature import Signature
 from fuzzer.triage.eager_values import values_in, with_every_value
 from fuzzer.triage.reproduce import RunLanes, judged_by
@@ -50,7 +51,8 @@ def located(run: RunLanes, case: Case, finding: Finding, signature: Signature) -
     everything, lane = with_every_value(case), finding.lane
     pointed = _pointed(finding.evidence) if isinstance(finding.evidence, Raised) else ""
     asks_lane = not pointed and (shows_values(signature.kind, lane) or _may_name_a_node(finding))
-    lanes = tuple(dict.fromkeys((TORCH, *judged_by(lane, signature)))) if asks_lane else (TORCH,)
+    eager = eager_of(case.graph.dialect)
+    lanes = tuple(dict.fromkeys((eager, *judged_by(lane, signature)))) if asks_lane else (eager,)
     outcomes = run(everything, lanes).outcomes
     if asks_lane:
         pointed = _pointed(outcomes[lane]) or _first(everything.graph, wrong_outputs(everything, lane, outcomes))
@@ -60,7 +62,7 @@ def located(run: RunLanes, case: Case, finding: Finding, signature: Signature) -
 
 
 def wrong_outputs(case: Case, lane: LaneSpec, outcomes: Outcomes) -> set[str]:
-    """Return the names of the lane's outputs that differ from PyTorch's, or between the two runs."""
+    """Return the names of the lane's outputs that differ from the reference's, or between the two runs."""
     names, ran = case.graph.outputs, outcomes[lane]
     if not isinstance(ran, Ran) or len(ran.outputs) != len(names):
         return set()
@@ -72,11 +74,14 @@ def wrong_outputs(case: Case, lane: LaneSpec, outcomes: Outcomes) -> set[str]:
 
 
 def named_operators(graph: Graph, text: str) -> tuple[str, ...]:
-    """Return the first results of nodes whose operators a text names: `conv2d` in "relax.nn.conv2d" or `_conv2d`.
+    """Return the first results of nodes whose operators a text names: `conv2d` in "relax.nn.conv2d" or `_conv2d`,
+    `ReduceSum` in `ReduceSum._impl_v13`.
 
     The longest names come first, because short ones are part of other words.
     """
-    found = [(max(_lengths(node.op, text.lower()), default=0), node.results[0].name) for node in graph.nodes]
+    names = [node.op.partition("-")[0] for node in graph.nodes]  # without the version of an operator of ONNX
+    lengths = [max(_lengths(name, text.lower()), default=0) for name in names]
+    found = [(length, node.results[0].name) for length, node in zip(lengths, graph.nodes, strict=True)]
     named = sorted((pair for pair in found if pair[0]), key=lambda pair: -pair[0])
     return tuple(name for _, name in named[:MOST_BY_NAME])
 
@@ -89,7 +94,7 @@ def _lengths(op: str, text: str) -> list[int]:
 
 
 def _may_name_a_node(finding: Finding) -> bool:
-    """Whether the importer that raised walks PyTorch's graph."""
+    """Whether the importer that raised walks PyTorch's graph, or the nodes of the model of a case of ONNX."""
     raised = isinstance(finding.evidence, Raised) and finding.stage is Stage.IMPORT
     return raised and not finding.lane.importer.is_onnx
 

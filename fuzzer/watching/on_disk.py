@@ -11,7 +11,7 @@ from fuzzer.campaign import index, state
 from fuzzer.campaign.counters import Counters
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.layout import PARKED, WAITING
-from fuzzer.campaign.lock import why_no_index
+from fuzzer.campaign.presence import why_no_index
 from fuzzer.campaign.state import State
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_file import FindingDoc

@@ -14,6 +14,9 @@ import kill
 import pytest
 from folders_by_hand import add, error, wrong_value
 
+from fuzzer.campaign.index import Index
+from fuzzer.campaign.rows import index_row
+from fuzzer.campaign.state import State
 from fuzzer.campaign.store import Store
 from generators import case_file
 
@@ -152,6 +155,42 @@ def test_an_index_that_is_damaged_or_knows_too_much_is_noticed(tmp_path: Path) -
     assert list(kill.unsound(tmp_path)) == []
     folder.rename(tmp_path / "gone")
     assert list(kill.unsound(tmp_path)) == [f"index.sqlite: it has {folder.name}, which is not in crashes/"]
+
+
+def test_more_finished_tests_than_workers_may_not_be_missing(tmp_path: Path) -> None:
+    campaign, finished = tmp_path / "campaign", tmp_path / "campaign.finished"
+    campaign.mkdir()
+    with Index(campaign) as written:
+        written.write(State(1, campaign="me"), [index_row(number, 0.5, {}) for number in (0, 1, 2)])
+    assert list(kill.repeated(campaign, finished)) == []
+    finished.write_text("0\n2\n1\n3\n4\n")
+    assert list(kill.repeated(campaign, finished)) == [], "each of two workers may lose one"
+    assert finished.read_text() == "0\n1\n2\n", "these are repeated"
+    finished.write_text("0\n2\n1\n3\n4\n5\n")
+    assert list(kill.repeated(campaign, finished)) == ["index.sqlite: 3 finished tests are not in it: [3, 4, 5]"]
+
+
+def test_what_the_next_start_does_not_sweep_is_noticed(tmp_path: Path) -> None:
+    (tmp_path / "crashes" / ".tmp-abc").mkdir(parents=True)
+    (tmp_path / "crashes" / "x").mkdir()
+    (tmp_path / "crashes" / "x" / ".tmp-issue.md-7").touch()
+    (tmp_path / ".tmp-space").touch()
+    (tmp_path / ".difftvm-scratch").mkdir()
+    (tmp_path / ".difftvm-scratch" / ".tmp-of-a-lane").touch()
+    before = kill.Left(kill.left_in(tmp_path).folders, {}, kill.Counted(), frozenset(kill._half_written(tmp_path)))
+    assert before.half_written == {"crashes/.tmp-abc", "crashes/x/.tmp-issue.md-7", ".tmp-space"}
+    (tmp_path / ".tmp-space").unlink()
+    after = replace(before, half_written=frozenset(kill._half_written(tmp_path)))
+    assert [line.partition(":")[0] for line in kill.not_swept(before, after, began_tests=True)] == [
+        "crashes/.tmp-abc",
+        "crashes/x/.tmp-issue.md-7",
+    ]
+    assert list(kill.not_swept(before, after, began_tests=False)) == [], "the kill may have come before"
+
+
+def test_a_late_first_test_is_wrong_where_a_bound_is_given() -> None:
+    assert list(kill.late(11.0, 10.0)) == ["the run began its tests after 11.0 s"]
+    assert list(kill.late(9.0, 10.0)) == list(kill.late(11.0, None)) == []
 
 
 @pytest.mark.slow

@@ -1,36 +1,20 @@
-"""The files of docs/examples/ci: their forms, their shell, and a run of the Action's gate on a small project.
+"""The files of docs/examples/ci: their forms and their shell.
 
-The schemas are ours and have what these files use: GitHub's and GitLab's own runners are not here. The installation is
-not run, because it would need the network; it is compared with the Makefile's, which `make test` runs.
+The schemas are ours and have what these files use: GitHub's and GitLab's own runners are not here.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 import subprocess
-import sys
 from pathlib import Path
-from typing import Any
-from xml.etree import ElementTree
 
 import jsonschema
 import pytest
-import yaml
+from ci_files import BASH, CI, FILES, ROOT, loaded
 
-ROOT = Path(__file__).parents[2]
-CI = ROOT / "docs" / "examples" / "ci"
 SCHEMAS = json.loads((Path(__file__).parent / "schemas.json").read_text())
-FILES = {"action": "action.yml", "workflow": "workflow.yml", "gitlab": "gitlab-ci.yml"}
-BASH = shutil.which("bash")
-
-
-def loaded(kind: str) -> dict[str, Any]:
-    """The document. YAML 1.1 reads the key `on` as true."""
-    document = yaml.safe_load((CI / FILES[kind]).read_text())
-    return {"on" if key is True else key: value for key, value in document.items()}
 
 
 def scripts() -> dict[str, str]:
@@ -87,85 +71,3 @@ def test_the_installation_is_that_of_the_makefile() -> None:
     assert ["torch==" in line for line in made] == ["torch==" in line for line in own] == [True, False]
     assert all("-c constraints.txt" in line for line in made)
     assert all('-c "$checkout/constraints.txt"' in line for line in own)
-
-
-# --- the Dockerfile
-
-INSTRUCTIONS = {"FROM", "RUN", "ARG", "WORKDIR", "COPY", "ENV", "USER", "ENTRYPOINT"}
-
-
-def instructions() -> list[tuple[str, str]]:
-    text = re.sub(r"\\\n", " ", (CI / "Dockerfile").read_text())
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    return [(line.split(maxsplit=1)[0], line.split(maxsplit=1)[1]) for line in lines]
-
-
-def test_the_dockerfile_copies_what_is_there_and_all_that_the_package_needs() -> None:
-    found = instructions()
-    assert {name for name, _ in found} <= INSTRUCTIONS
-    assert found[0][0] == "FROM"
-    copied = [word for name, rest in found if name == "COPY" for word in rest.split()[:-1]]
-    assert all((ROOT / each).exists() for each in copied)
-    packages = {path.parent.name for path in ROOT.glob("*/__init__.py")} & {
-        "difftvm",
-        "fuzzer",
-        "generators",
-        "oracles",
-    }
-    assert {"pyproject.toml", "constraints.txt", "README.md", "LICENSE", "corpus", *packages} <= set(copied)
-
-
-def test_the_dockerfile_ends_without_root_and_pins_its_base() -> None:
-    found = instructions()
-    names = [name for name, _ in found]
-    assert names.index("USER") < names.index("ENTRYPOINT")
-    assert dict(found)["USER"] == "difftvm"
-    assert json.loads(dict(found)["ENTRYPOINT"]) == ["fuzz"]
-    assert re.fullmatch(r"python:3\.1[1-9]\S*", dict(found)["FROM"])
-    run = next(rest for name, rest in found if name == "RUN" and "apt-get" in rest)
-    assert "--no-install-recommends" in run
-    assert "rm -rf /var/lib/apt/lists/*" in run
-
-
-# --- a run
-
-
-def gate(folder: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
-    """Run the Action's second step in a project, with its inputs or their defaults."""
-    action = loaded("action")
-    values = {name: each["default"] for name, each in action["inputs"].items()} | inputs
-    step = action["runs"]["steps"][1]
-    given = {name: values[re.sub(r"\$\{\{ inputs\.([a-z-]+) \}\}", r"\1", text)] for name, text in step["env"].items()}
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    github = {"GITHUB_ACTION_PATH": str(CI), "GITHUB_STEP_SUMMARY": str(folder / "summary.md"), "PATH": path}
-    assert BASH
-    command = [BASH, "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", step["run"]]
-    environment = {**os.environ, **given, **github}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=400)
-
-
-@pytest.mark.tvm
-@pytest.mark.programs
-@pytest.mark.skipif(BASH is None, reason="bash is not on PATH")
-@pytest.mark.long
-def test_the_gate_stops_a_change_for_the_worse(tmp_path: Path) -> None:
-    shutil.copy(ROOT / "docs" / "examples" / "changed_relu.py", tmp_path / "change.py")
-    options = {"patched-preload": "change.py", "seconds": "120", "options": "--until-worse 1 --ops relu,add"}
-    done = gate(tmp_path, **options)
-    assert done.returncode == 1, done.stdout + done.stderr
-    reports = tmp_path / "difftvm-reports"
-    assert "#### Worse" in (tmp_path / "summary.md").read_text()
-    assert ElementTree.parse(reports / "difftvm.xml").findall(".//failure")
-    assert json.loads((reports / "difftvm.sarif").read_text())["runs"][0]["results"]
-    assert list((reports / "runs" / "1" / "crashes").glob("*/repro.py"))
-
-
-@pytest.mark.tvm
-@pytest.mark.programs
-@pytest.mark.skipif(BASH is None, reason="bash is not on PATH")
-@pytest.mark.long
-def test_a_change_that_nothing_reaches_is_a_warning(tmp_path: Path) -> None:
-    change = "def unused():\n    return 1\n"
-    (tmp_path / "change.py").write_text(change)
-    done = gate(tmp_path, **{"patched-preload": "change.py", "seconds": "5", "options": "--ops relu --tests 3"})
-    assert (done.returncode, "::warning::difftvm: no case reached" in done.stdout) == (0, True), done.stdout

@@ -17,9 +17,10 @@ import pytest
 
 from fuzzer.campaign.counters import Counters
 from fuzzer.campaign.lane_table import LISTED
+from fuzzer.campaign.lock import locked
 from fuzzer.campaign.state import State
 from fuzzer.campaign.store import Store
-from fuzzer.cli import VERBS, main, routed
+from fuzzer.cli import VERBS, main, routed, writes_to
 from fuzzer.signature.known import known_issues
 from fuzzer.triage.investigate import Confirmed, Sighting
 from generators import case_file
@@ -198,6 +199,15 @@ def test_a_bad_own_pass_starts_no_campaign(fuzz: Fuzz, tmp_path: Path, name: str
     loads = () if name == "p" else ("--preload", "pass.py")
     refused(fuzz("run", "--own-pass", name, *loads, "--campaign", "new"), says)
     assert not (tmp_path / "new").exists()
+
+
+def test_an_error_of_difftvm_is_not_the_verdict_of_a_comparison(fuzz: Fuzz, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exit code 1, Python's own, would say that a build is worse."""
+    monkeypatch.setattr("fuzzer.commands.diff.pair", lambda *_: {}["a bug"])
+    done = fuzz("diff")
+    assert (done.returncode, done.stdout) == (79, "")
+    assert done.stderr.startswith("Traceback (most recent call last):\n")
+    assert done.stderr.endswith("\nKeyError: 'a bug'\n")
 
 
 PRELOADS = ("run --campaign new", "--replay {saved}", "sweep --out new", "doctor")
@@ -571,3 +581,38 @@ def test_triage_of_a_damaged_campaign_json(fuzz: Fuzz, tmp_path: Path, table: st
     campaign = campaign_of(tmp_path / "c", State(0))
     (campaign / "campaign.json").write_text('{"seed": ')
     refused(fuzz("triage", table, "--campaign", campaign), campaign / "campaign.json")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "folder"),
+    [
+        (["run"], "."),
+        (["run", "--campaign", "a", "--seed", "1"], "a"),
+        (["run", "--seed", "1", "--campaign=b"], "b"),
+        (["run", "--campaign"], "."),
+        (["triage", "--work", "--campaign", "a"], "a"),
+        (["triage", "--campaign", "a"], None),
+        (["run", "--campaign", "a", "--help"], None),
+        (["status", "--campaign", "a"], None),
+        (["--help"], None),
+    ],
+)
+def test_the_campaign_that_a_command_writes_to(arguments: list[str], folder: str | None) -> None:
+    assert writes_to(arguments) == (None if folder is None else Path(folder))
+
+
+@pytest.mark.parametrize("words", [("run",), ("--seed", "1"), ("triage", "--work")])
+def test_a_second_writer_is_refused_before_anything_large_is_imported(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """These imports take seconds on a busy machine."""
+    program = (
+        "import atexit, sys\n"
+        "large = ('numpy', 'torch', 'fuzzer.commands.run', 'fuzzer.campaign.store', 'fuzzer.isolate.executor')\n"
+        "atexit.register(lambda: print([name for name in large if name in sys.modules]))\n"
+        "from fuzzer.cli import main\n"
+        "main()\n"
+    )
+    with locked(tmp_path):
+        command = [sys.executable, "-c", program, *words, "--campaign", str(tmp_path)]
+        second = subprocess.run(command, capture_output=True, text=True)
+    assert second.stderr == f"fuzz: {tmp_path}: process {os.getpid()} runs this campaign\n"
+    assert (second.returncode, second.stdout) == (64, "[]\n")

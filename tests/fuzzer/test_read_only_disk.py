@@ -1,16 +1,20 @@
-"""Verbs on a campaign whose disk is read-only, as with a real file system: they read, or end with one sentence."""
+"""Verbs on a campaign whose disk is read-only or full, as with a real file system: they read, or end with one
+sentence."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 from fakes import CASE
 
+from fuzzer.campaign.disk_space import free_bytes
 from fuzzer.campaign.rows import index_row
 from fuzzer.campaign.store import Store
 from fuzzer.lanes import LANES
@@ -24,7 +28,27 @@ SHIPPED = Path(__file__).parents[2] / "crashes" / "wrong-dtype-softsign-3b0e52a5
 
 @pytest.fixture(scope="module")
 def campaign(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """On a read-only disk."""
     where = tmp_path_factory.mktemp("disk")
+    with mounted(where):
+        subprocess.run(["mount", "-o", "remount,ro", where], check=True)
+        yield where
+
+
+@pytest.fixture(scope="module")
+def on_full_disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    where = tmp_path_factory.mktemp("full")
+    with mounted(where):
+        with (where / "of-others").open("wb", buffering=0) as file, suppress(OSError):
+            while True:
+                file.write(bytes(4096))
+        assert free_bytes(where) == 0
+        yield where
+
+
+@contextmanager
+def mounted(where: Path) -> Iterator[None]:
+    """A campaign on a disk of its own."""
     made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=9m", "none", where], capture_output=True, text=True)
     if made.returncode:
         pytest.skip(f"no file system can be mounted here: {made.stderr.strip()}")
@@ -32,9 +56,10 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         ran: dict[LaneSpec, Outcome] = {LANES[0]: Ran(())}
         store.finish_test(index_row(0, 1.0, ran, CASE.graph.ops), Result(ran), 1, invalid=False)
     shutil.copytree(SHIPPED, where / "crashes" / SHIPPED.name)
-    subprocess.run(["mount", "-o", "remount,ro", where], check=True)
-    yield where
-    subprocess.run(["umount", where], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", where], check=True)
 
 
 def fuzz(*words: object) -> tuple[int, str, str]:
@@ -43,6 +68,7 @@ def fuzz(*words: object) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.parametrize("disk", ["campaign", "on_full_disk"])
 @pytest.mark.parametrize(
     ("words", "shown"),
     [
@@ -52,14 +78,19 @@ def fuzz(*words: object) -> tuple[int, str, str]:
     ],
     ids=["status", "triage", "dashboard"],
 )
-def test_verbs_that_read_do_so(campaign: Path, tmp_path: Path, words: list[str], shown: str) -> None:
+def test_verbs_that_read_do_so(
+    request: pytest.FixtureRequest, tmp_path: Path, disk: str, words: list[str], shown: str
+) -> None:
+    campaign = request.getfixturevalue(disk)
     words = [word.format(elsewhere=tmp_path) for word in words]
     code, out, err = fuzz(*words, "--campaign", campaign)
     assert (code, err) == (0, "")
     assert shown in out
 
 
-def test_it_can_be_merged(campaign: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("disk", ["campaign", "on_full_disk"])
+def test_it_can_be_merged(request: pytest.FixtureRequest, tmp_path: Path, disk: str) -> None:
+    campaign = request.getfixturevalue(disk)
     code, out, _ = fuzz("merge", campaign, "--into", tmp_path / "merged")
     assert code == 0
     assert f"{campaign}: 1 test and 1 finding added" in out
@@ -80,6 +111,26 @@ def test_verbs_that_write_end_with_a_sentence(campaign: Path, words: list[str], 
     (line,) = err.splitlines()
     assert line.startswith("fuzz: ")
     assert "Read-only file system" in line
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["status", "--repair", "--campaign", "{full}"], 69),
+        (["merge", "{full}", "--into", "{full}/merged"], 69),
+        (["dashboard", "--campaign", "{full}"], 64),
+    ],
+    ids=["repair", "merge", "dashboard"],
+)
+def test_verbs_that_write_to_a_full_disk_end_with_a_sentence(
+    on_full_disk: Path, words: list[str], expected: int
+) -> None:
+    code, out, err = fuzz(*(word.format(full=on_full_disk) for word in words))
+    assert (code, out) == (expected, "")
+    (line,) = err.splitlines()
+    assert line.startswith("fuzz: ")
+    assert re.search("No space left on device|disk is full|disk I/O error", line)
+    assert not (on_full_disk / "merged").exists() or not list((on_full_disk / "merged").glob("crashes/*"))
 
 
 def test_a_journal_that_nobody_can_read_is_named(campaign: Path) -> None:

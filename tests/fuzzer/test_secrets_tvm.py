@@ -36,6 +36,9 @@ HOME, USER, MACHINE, IN_FILE = "canary-home-7f3a91", "canary-user-7f3a91", "cana
 SECRETS = {
     "GITHUB_TOKEN": "canary-token-7f3a91",
     "AWS_SECRET_ACCESS_KEY": "canary-key-7f3a91",
+    "PGPASSWORD": "canary-database-7f3a91",
+    "DIFFTVM_PAT": "canary-pat-7f3a91",  # its prefix is on the list of what is inherited
+    "WALLET_SEED": "canary-wallet-7f3a91",  # no list knows this name
     "https_proxy": "http://me:canary-proxy-7f3a91@proxy.invalid:3128",
     "PIP_INDEX_URL": "https://me:canary-index-7f3a91@packages.invalid/simple",
     "TORCH_MIRROR": "https://canary-mirror-7f3a91@packages.invalid",  # its name is on the list of what is inherited

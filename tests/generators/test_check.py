@@ -33,7 +33,7 @@ from generators.graph import (
     Value,
 )
 from generators.op import Op
-from generators.table import TABLE
+from generators.torch.ops import TABLE
 
 
 def value(name: str, type: str) -> Value:
@@ -112,7 +112,9 @@ BAD_NAME = "expected lower-case letters, then digits"
         (nodes(replace(RELU, args=("x0", "x0"))), "nodes[0] (relu): takes 1 to 1 operands, not 2"),
         (graph(outputs=()), "outputs: a graph needs at least one"),
         (graph(outputs=("v1", "v2")), "outputs[1]: no value is called 'v2'"),
-        (graph(dialect="onnx"), "dialect 'onnx' is not known; this version reads 'torch'"),
+        (graph(dialect="jax"), "dialect 'jax' is not known; this version reads 'torch', 'onnx'"),
+        (graph(dialect="onnx"), "nodes[0]: 'relu' is no operator of onnx; `fuzz ops` lists them"),
+        (graph(opset=13), "opset: only graphs of ONNX have one"),
         (inputs(X, value("x1", "float32[67108865]")), f"inputs[1]: x1: float32[67108865] {TOO_LARGE}"),
         (inputs(X, value("x1", f"bool[1{',1' * 8}]")), f"inputs[1]: x1: bool[1{',1' * 8}] {TOO_LARGE}"),
         (

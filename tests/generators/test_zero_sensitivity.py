@@ -24,7 +24,7 @@ from generators.zero_sensitivity import zeros_agree
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 F32 = TensorType(DType.FLOAT32, (4,))
-READERS = [op for op in TABLE.values() if op.reads_zeros]
+READERS = [op for op in OPS if op.reads_zeros]
 BOTH = pytest.mark.parametrize("profile", [Profile.NORMAL, Profile.SPECIAL])
 CLAMPS: tuple[tuple[object, object, bool], ...] = (
     (0.5, 8, True),

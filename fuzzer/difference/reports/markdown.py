@@ -28,6 +28,7 @@ def _lines(comparison: Comparison) -> Iterator[str]:
     yield from _table(f"Worse ({prose(wrong_with(comparison))})", comparison.worse)
     yield from _table("Not confirmed by each of three runs", comparison.unsure)
     yield from _table("Fixed", comparison.fixed)
+    yield from _table("Perhaps fixed, not confirmed by each of three runs", comparison.perhaps_fixed)
 
 
 def _table(name: str, docs: Sequence[FindingDoc]) -> Iterator[str]:

@@ -33,6 +33,8 @@ def lines(comparison: Comparison) -> Iterator[str]:
         yield f"not confirmed by each of three runs: {found_line(doc)}"
     yield f"fixed: {len(comparison.fixed)}"
     yield from (f"  {found_line(doc)}" for doc in comparison.fixed[:MOST])
+    if comparison.perhaps_fixed:
+        yield f"perhaps fixed, not confirmed by each of three runs: {len(comparison.perhaps_fixed)}"
     yield f"failing in both: {comparison.both}, not reported"
     if comparison.waiting:
         yield f"not investigated in time: {number_of(comparison.waiting, 'failure')}"
@@ -60,6 +62,7 @@ def document(comparison: Comparison) -> dict[str, object]:
         "worse": [_row(comparison, doc, CRASHES) for doc in comparison.worse],
         "unsure": [_row(comparison, doc, CRASHES) for doc in comparison.unsure],
         "fixed": [_row(comparison, doc, FIXED) for doc in comparison.fixed],
+        "perhaps_fixed": [_row(comparison, doc, FIXED) for doc in comparison.perhaps_fixed],
         "both": comparison.both,
         "waiting": comparison.waiting,
         "reaching": comparison.reaching if comparison.changed.is_traced else None,

@@ -57,7 +57,7 @@ class Traits(msgspec.Struct, frozen=True, omit_defaults=True):
 def traits_of(doc: FindingDoc, types: Sequence[str]) -> Traits:
     """`types` are those of the inputs of the reduced case, such as "float32[2,3]"."""
     origin, lane = doc.blame.origin, doc.lane
-    importer = "fx" if lane.importer == "fx" else "onnx" if lane.importer.is_onnx else "export"
+    importer = "fx" if lane.importer == "fx" else "onnx" if lane.importer.reads_onnx else "export"
     certain = doc.scope.statement if doc.scope.is_certain else None
     return Traits(
         doc.blame.place.value if doc.blame.place else "",
@@ -80,7 +80,7 @@ def traits_of(doc: FindingDoc, types: Sequence[str]) -> Traits:
 
 _HELPERS = re.compile(
     r"create_input_vars|_convert_data_type|_check_unsupported|retrieve_args|_flatten_output|from_fx|<module>|shape_of"
-    r"|__init__|_fetch_attr"
+    r"|__init__|_fetch_attr|_get_convert_map|get_converter|onnx_input"
 )
 """Functions that run for nearly every model."""
 

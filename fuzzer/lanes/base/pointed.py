@@ -2,7 +2,8 @@
 
 An importer that walks PyTorch's graph has the node that it translates in a local variable. torch.export records for
 each node the line of the model's source that made it. That source has the statements of each node of the case, one
-node after the other.
+node after the other. TVM's importer of ONNX has the node of the file, whose outputs
+have the names of the case's values.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import ast
 import re
 import sys
 import traceback
+from collections.abc import Iterable
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -18,6 +20,7 @@ from generators.graph import Case
 from generators.torch.source import render
 
 if TYPE_CHECKING:
+    import onnx
     import torch
 
 _LINE_OF_MODEL = re.compile(r'File "<case>", line (\d+)')
@@ -26,9 +29,26 @@ _LINE_OF_MODEL = re.compile(r'File "<case>", line (\d+)')
 def value_pointed_at(error: BaseException, case: Case) -> str:
     """Return the first result of the node of the case's graph that was being translated, or "" if no frame tells it."""
     for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__))):
-        if (node := node_in(frame)) is not None:
+        if case.graph.dialect == "onnx":
+            if (made := _node_of_file_in(frame)) is not None and (value := value_written_as(made.output, case)):
+                return value
+        elif (node := node_in(frame)) is not None:
             return _value_of(node, case)
     return ""
+
+
+def _node_of_file_in(frame: FrameType) -> onnx.NodeProto | None:
+    """Return the node of an ONNX file that a function translates: its variable `node`, or None."""
+    onnx, node = sys.modules.get("onnx"), frame.f_locals.get("node")
+    return node if onnx and isinstance(node, onnx.NodeProto) else None
+
+
+def value_written_as(outputs: Iterable[str], case: Case) -> str:
+    """Return the first result of the case's node that is written as a node with these outputs, or "". Names of what is
+    added to write a node begin with its first result: `t1_shape`, `t1_0_size` (`generators.onnx.source`)."""
+    first = {value.name: node.results[0].name for node in case.graph.nodes for value in node.results}
+    stems = (name.partition("_")[0] for name in outputs)
+    return next((first[stem] for stem in stems if stem in first), "")
 
 
 def node_in(frame: FrameType) -> torch.fx.Node | None:

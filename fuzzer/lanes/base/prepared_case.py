@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 
 from generators.graph import Array, Case, DType, Layout
+from generators.onnx.source import File
+from generators.onnx.source import render as render_file
 from generators.torch.source import render
 from oracles.lane import Importer, LaneSpec
 from oracles.outcome import Built, Ran, Stage
@@ -18,6 +20,8 @@ from oracles.outcome import Built, Ran, Stage
 if TYPE_CHECKING:
     import onnx
     import torch
+
+    from fuzzer.lanes.envelope.program import Program
 
 
 class Step(Protocol):
@@ -75,9 +79,14 @@ class PreparedCase:
         self._step(stage)
 
     @cached_property
-    def inputs(self) -> dict[str, Array]:
-        """The inputs of the model, in the order of the parameters of `forward`."""
-        return self.case.inputs
+    def inputs(self) -> Mapping[str, Array]:
+        """The inputs of the model, in the order of the parameters of `forward`, or of the file of a case of ONNX."""
+        return self.file.inputs if self.case.graph.opset else self.case.inputs
+
+    @cached_property
+    def file(self) -> File:
+        """The file of a case of ONNX, at the sizes of the case."""
+        return render_file(self.case.bound, self.case.tensors)
 
     @property
     def model(self) -> torch.nn.Module:
@@ -96,11 +105,23 @@ class PreparedCase:
         return self._once("_exported_raw", self._export_raw)
 
     def onnx_file(self, importer: Importer, opset: int | None = None) -> onnx.ModelProto:
-        """A copy of the file that one of the exporters of torch.onnx writes, with constants folded."""
+        """A copy of the file that one of the exporters of torch.onnx writes, with constants folded; or of the file of a
+        case of ONNX, at this opset."""
         import onnx
 
-        name = f"_{importer}_{opset}"
-        return onnx.load_from_string(self._once(name, lambda: self._folded(importer, opset)))
+        make = self._model if importer is Importer.ONNX_MODEL else self._folded
+        return onnx.load_from_string(self._once(f"_{importer}_{opset}", lambda: make(importer, opset)))
+
+    def onnx_file_with_open_sizes(self) -> onnx.ModelProto:
+        """The file of a case of ONNX, with names for its symbolic dimensions."""
+        from fuzzer.lanes.onnx.proto import to_proto
+
+        return to_proto(render_file(self.case.graph, self.case.tensors).model)
+
+    @property
+    def onnx_program(self) -> Program:
+        """The nodes of a case of ONNX in float64. Every run begins with the numbers of the case."""
+        return self._once("_onnx_program", self._onnx_program_of_case)
 
     def onnx_file_as_exported(self, importer: Importer, opset: int | None = None) -> onnx.ModelProto:
         """A copy of the file as it was exported, without constant folding."""
@@ -144,6 +165,24 @@ class PreparedCase:
         with torch.no_grad():
             decomposed: torch.export.ExportedProgram = program.run_decompositions()
             return decomposed
+
+    def _model(self, importer: Importer, opset: int | None) -> bytes:
+        from fuzzer.lanes.onnx.converted import converted
+        from fuzzer.lanes.onnx.proto import to_proto
+
+        self.step(Stage.RENDER)
+        model = to_proto(self.file.model)
+        if opset is not None and opset != self.case.graph.opset:
+            self.step(Stage.VERIFY)
+            model = converted(model, opset, self.inputs)
+        written: bytes = model.SerializeToString()
+        return written
+
+    def _onnx_program_of_case(self) -> Program:
+        from fuzzer.lanes.envelope.program import Program
+        from fuzzer.lanes.onnx.kernel import ONNX
+
+        return Program(self.case, ONNX)
 
     def _folded(self, importer: Importer, opset: int | None) -> bytes:
         from fuzzer.lanes.base.onnx_file import fold_constants

@@ -1,17 +1,18 @@
-"""The exported ONNX file as plain data (`fuzzer.cases.onnx_model`) in one array of bytes, for reports."""
+"""The exported ONNX file as plain data (`generators.onnx.model`) in one array of bytes, for reports."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import onnx
 from onnx import AttributeProto, TensorProto, helper, numpy_helper
 
-from fuzzer.cases.onnx_model import MAX_BYTES, Attribute, Node, OnnxModel, Tensor, Value, encode
 from fuzzer.lanes.base.prepared_case import PreparedCase, Step
 from generators.graph import Case
+from generators.onnx.model import MAX_BYTES, Attribute, Body, Function, Node, OnnxModel, Tensor, Value, encode
 from oracles.lane import LaneSpec
 from oracles.outcome import Ran, Stage
 
@@ -37,17 +38,35 @@ def described(file: onnx.ModelProto) -> OnnxModel:
 
     Raise `NoDescription`, or ValueError (from msgspec) for an element type that lanes do not use."""
     graph = file.graph
-    if file.functions or graph.sparse_initializer or file.ByteSize() > MAX_BYTES:
-        raise NoDescription("functions, sparse tensors, or too many bytes")
+    if graph.sparse_initializer or file.ByteSize() > MAX_BYTES:
+        raise NoDescription("sparse tensors, or too many bytes")
     weights = {item.name for item in graph.initializer}
     return OnnxModel(
         file.ir_version,
-        {each.domain: each.version for each in file.opset_import},
+        _opsets(file.opset_import),
         tuple(_value(item) for item in graph.input if item.name not in weights),
         tuple(_value(item) for item in graph.output),
         tuple(_node(node) for node in graph.node),
         {item.name: _tensor(item) for item in graph.initializer},
+        tuple(_function(each) for each in file.functions),
     )
+
+
+def _opsets(imported: Iterable[onnx.OperatorSetIdProto]) -> dict[str, int]:
+    return {each.domain: each.version for each in imported}
+
+
+def _function(each: onnx.FunctionProto) -> Function:
+    if each.attribute or each.attribute_proto:
+        raise NoDescription(f"attributes of the function {each.name!r}")
+    nodes = tuple(_node(node) for node in each.node)
+    return Function(each.name, each.domain, tuple(each.input), tuple(each.output), nodes, _opsets(each.opset_import))
+
+
+def _body(graph: onnx.GraphProto, name: str) -> Body:
+    if graph.input or graph.initializer or graph.sparse_initializer:
+        raise NoDescription(f"attribute {name!r}: a subgraph with inputs or constants of its own")
+    return Body(tuple(_node(node) for node in graph.node), tuple(_value(item) for item in graph.output))
 
 
 def _value(item: onnx.ValueInfoProto) -> Value:
@@ -66,13 +85,15 @@ def _attribute(item: AttributeProto) -> Attribute:
     match item.type:
         case AttributeProto.TENSOR:
             return Attribute(item.name, tensor=_tensor(value))
+        case AttributeProto.GRAPH:
+            return Attribute(item.name, body=_body(value, item.name))
         case AttributeProto.STRING:
             return Attribute(item.name, value.decode())
         case AttributeProto.STRINGS if value:
             return Attribute(item.name, tuple(each.decode() for each in value))
         case AttributeProto.INT:
             return Attribute(item.name, value)
-        case AttributeProto.INTS if value:  # an empty list has no type
+        case AttributeProto.INTS:
             return Attribute(item.name, tuple(value))
         case AttributeProto.FLOAT | AttributeProto.FLOATS:
             numbers = tuple(value) if item.type == AttributeProto.FLOATS else (value,)

@@ -13,10 +13,10 @@ from generators.graph import Array, Case, DType
 from oracles.lane import LaneSpec
 from oracles.outcome import Ran, Stage
 
-WRONG = ("MatMulScaleFusion", "MatmulTransposeFusion", "ExpandElimination")
+WRONG = ("MatMulScaleFusion", "MatmulTransposeFusion", "ExpandElimination", "QDQPropagationTransformer")
 """Optimisers of onnxruntime 1.31 that are wrong, and switched off. The first two make a FusedMatMul, which stores a
-float64 factor as float32 and does not transpose the matrix of a product with a vector. The last one removes an Expand
-to a shape without elements."""
+float64 factor as float32 and does not transpose the matrix of a product with a vector. ExpandElimination removes an
+Expand to a shape without elements. The last one quantises the result of a DequantizeLinear of int32 as uint8."""
 
 NO_OPTIMISERS = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
 

@@ -37,7 +37,8 @@ class Imported:
 
 def imported(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Imported:
     keep, constants = spec.params is not Params.BOUND, Constants()
-    if spec.importer.is_onnx:
+    if spec.importer.reads_onnx:
+        inputs: Mapping[str, Array]
         module, names = _from_onnx_file(prepared, spec, step, constants, keep)
         inputs = {name: prepared.inputs[name] for name in names}
     else:
@@ -78,9 +79,22 @@ def _from_onnx_file(
     prepared: PreparedCase, spec: LaneSpec, step: Step, constants: Constants, keep: bool
 ) -> tuple[Any, list[str]]:
     """Return a module, and the names of the inputs in the order of main's parameters."""
-    model = prepared.onnx_file(spec.importer, spec.opset)
+    model = prepared.onnx_file_with_open_sizes() if spec.symbolic else prepared.onnx_file(spec.importer, spec.opset)
     weights = {item.name for item in model.graph.initializer}
     names = [item.name for item in model.graph.input if item.name not in weights]
+    sizes = open_sizes_of(model, names) if spec.given_sizes else None
     step(Stage.IMPORT)
     with constants.guarded():
-        return from_onnx(model, keep_params_in_input=keep), names
+        return from_onnx(model, shape_dict=sizes, keep_params_in_input=keep), names
+
+
+def open_sizes_of(model: Any, names: Sequence[str]) -> dict[str, list[int]]:
+    """Replace each size of the model's inputs by a name of its own; return the sizes of each input, by its name."""
+    sizes = {}
+    for item in model.graph.input:
+        if item.name in names:
+            dims = item.type.tensor_type.shape.dim
+            sizes[item.name] = [dim.dim_value for dim in dims]
+            for axis, dim in enumerate(dims):
+                dim.dim_param = f"{item.name}_{axis}"
+    return sizes

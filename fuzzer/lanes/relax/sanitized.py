@@ -8,6 +8,7 @@ compiled code needs it.
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -64,7 +65,22 @@ def run(library: Path, inputs: Mapping[str, Array], compiler: str, step: Step) -
 
 
 def _done(command: list[str], environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, env=environment, capture_output=True, text=True, errors="replace", check=False)
+    return subprocess.run(
+        command,
+        env=environment,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        preexec_fn=_without_bound_of_data,
+    )
+
+
+def _without_bound_of_data() -> None:
+    """AddressSanitizer reserves terabytes of addresses, which count as data. The supervisor still looks at what the
+    process really takes."""
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
 
 
 def runtime(compiler: str) -> tuple[str, str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import torch
 
 from fuzzer.lanes.base.prepared_case import PreparedCase, Step, build_model, from_torch, to_torch
+from fuzzer.lanes.envelope.program import double
 from fuzzer.lanes.torch import effects
-from fuzzer.lanes.torch.envelope import double, double_precision, envelope
+from fuzzer.lanes.torch.envelope import double_precision, envelope
 from generators.graph import Array, Case
 from generators.torch.source import render
 from oracles.lane import Importer, LaneSpec

@@ -12,11 +12,11 @@ pushed alike, the mean moves with them, and otherwise it hardly moves.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 
 import torch
 
+from fuzzer.lanes.envelope.sizes import rounding_of_a_sum
 from generators.graph import Attrs
 
 Tensor = torch.Tensor
@@ -25,12 +25,7 @@ OnePass = Callable[[Sequence[Tensor], Attrs, int], tuple[Tensor, ...]]
 """From a call's operands and attributes, and the direction of E[x^2], to its results."""
 
 
-def rounding_of_a_sum(eps: float, terms: int) -> float:
-    """Return the error of a sum relative to its terms. Half precision accumulates in float32."""
-    return min(eps, torch.finfo(torch.float32).eps) * math.sqrt(terms)
-
-
-def _moments(x: Tensor, dims: Sequence[int], direction: int) -> tuple[Tensor, Tensor, float]:
+def moments(x: Tensor, dims: Sequence[int], direction: int) -> tuple[Tensor, Tensor, float]:
     """Return mean and biased variance over `dims`, which are kept, and the relative error of such a sum."""
     if not dims:  # PyTorch would reduce all dimensions
         return x, torch.zeros_like(x), 0.0
@@ -40,14 +35,19 @@ def _moments(x: Tensor, dims: Sequence[int], direction: int) -> tuple[Tensor, Te
     return mean, (square - mean * mean + direction * off * square).clamp(min=0), off
 
 
-def _normalised(x: Tensor, dims: Sequence[int], attrs: Attrs, direction: int) -> Tensor:
-    mean, variance, off = _moments(x, dims, direction)
-    scale = torch.rsqrt(variance + float(str(attrs["eps"])))
+def normalised(x: Tensor, dims: Sequence[int], eps: float, direction: int) -> Tensor:
+    """Subtract the mean and divide by the standard deviation, with one fused multiply-add that is off."""
+    mean, variance, off = moments(x, dims, direction)
+    scale = torch.rsqrt(variance + eps)
     shift = (mean * scale).double() * (1 + off)
     return (x.double() * scale.double() - shift).to(x.dtype)
 
 
-def _affine(x: Tensor, weight: Tensor | None, bias: Tensor | None, shape: Sequence[int]) -> Tensor:
+def _eps(attrs: Attrs) -> float:
+    return float(str(attrs["eps"]))
+
+
+def affine(x: Tensor, weight: Tensor | None, bias: Tensor | None, shape: Sequence[int]) -> Tensor:
     """Scale and shift by the parameters that are given."""
     if weight is not None:
         x = x * weight.reshape(tuple(shape))
@@ -63,7 +63,9 @@ def _layer_norm(args: Sequence[Tensor], attrs: Attrs, direction: int) -> Tensor:
     x, *rest = args
     shape = attrs["normalized_shape"]
     assert isinstance(shape, tuple)
-    return _affine(_normalised(x, range(-len(shape), 0), attrs, direction), *_parameters(rest), x.shape[-len(shape) :])
+    return affine(
+        normalised(x, range(-len(shape), 0), _eps(attrs), direction), *_parameters(rest), x.shape[-len(shape) :]
+    )
 
 
 def _group_norm(args: Sequence[Tensor], attrs: Attrs, direction: int) -> Tensor:
@@ -71,19 +73,19 @@ def _group_norm(args: Sequence[Tensor], attrs: Attrs, direction: int) -> Tensor:
     groups = attrs["num_groups"]
     assert isinstance(groups, int)
     grouped = x.reshape(x.shape[0], groups, x.numel() // max(x.shape[0] * groups, 1))
-    return _over_channels(_normalised(grouped, (-1,), attrs, direction).reshape(x.shape), rest)
+    return _over_channels(normalised(grouped, (-1,), _eps(attrs), direction).reshape(x.shape), rest)
 
 
 def _batch_norm(args: Sequence[Tensor], attrs: Attrs, direction: int) -> Tensor:
     x, *rest = args
-    return _over_channels(_normalised(x, _all_but_channels(x), attrs, direction), rest)
+    return _over_channels(normalised(x, _all_but_channels(x), _eps(attrs), direction), rest)
 
 
 def _batch_norm_training(args: Sequence[Tensor], attrs: Attrs, direction: int) -> tuple[Tensor, ...]:
     """Return the result and the updated running statistics."""
     x, *running = args[:3]
     momentum, count = float(str(attrs["momentum"])), x.numel() // max(x.shape[1], 1)
-    mean, variance = (moment.flatten() for moment in _moments(x, _all_but_channels(x), direction)[:2])
+    mean, variance = (moment.flatten() for moment in moments(x, _all_but_channels(x), direction)[:2])
     statistics = zip(running, (mean, variance * (count / (count - 1))), strict=True)
     moved = [(1 - momentum) * old + momentum * new for old, new in statistics]
     return _batch_norm((x, *args[3:]), attrs, direction), *moved
@@ -95,11 +97,11 @@ def _all_but_channels(x: Tensor) -> tuple[int, ...]:
 
 def _instance_norm(args: Sequence[Tensor], attrs: Attrs, direction: int) -> Tensor:
     x, *rest = args
-    return _over_channels(_normalised(x, range(2, x.dim()), attrs, direction), rest)
+    return _over_channels(normalised(x, range(2, x.dim()), _eps(attrs), direction), rest)
 
 
 def _over_channels(x: Tensor, rest: Sequence[Tensor]) -> Tensor:
-    return _affine(x, *_parameters(rest), (-1, *(1,) * (x.dim() - 2)))
+    return affine(x, *_parameters(rest), (-1, *(1,) * (x.dim() - 2)))
 
 
 def _bias_alone(function: Single) -> Single:
@@ -111,7 +113,7 @@ def _with_statistics(function: Single, dims: Callable[[Tensor, Attrs], Sequence[
     """Add mean and 1 / sqrt(variance + eps), in the shape of the moments over `dims`."""
 
     def both(args: Sequence[Tensor], attrs: Attrs, direction: int) -> tuple[Tensor, ...]:
-        mean, variance, _ = _moments(args[0], dims(args[0], attrs), direction)
+        mean, variance, _ = moments(args[0], dims(args[0], attrs), direction)
         return function(args, attrs, direction), mean, torch.rsqrt(variance + float(str(attrs["eps"])))
 
     return both
@@ -130,7 +132,7 @@ def _native_batch_norm_training(args: Sequence[Tensor], attrs: Attrs, direction:
 def _native_group_norm(args: Sequence[Tensor], attrs: Attrs, direction: int) -> tuple[Tensor, ...]:
     x, group = args[0], attrs["group"]
     assert isinstance(group, int)
-    mean, variance, _ = _moments(x.reshape(x.shape[0], group, -1), (-1,), direction)
+    mean, variance, _ = moments(x.reshape(x.shape[0], group, -1), (-1,), direction)
     scale = torch.rsqrt(variance + float(str(attrs["eps"])))
     return _group_norm(args, {**attrs, "num_groups": group}, direction), mean.squeeze(-1), scale.squeeze(-1)
 
@@ -150,7 +152,7 @@ def _var_mean(args: Sequence[Tensor], attrs: Attrs, direction: int) -> tuple[Ten
     count = 1
     for axis in axes:
         count *= x.shape[axis]
-    mean, variance, _ = _moments(x, axes, direction)
+    mean, variance, _ = moments(x, axes, direction)
     variance = variance * (count / (count - correction))
     if attrs["keepdim"]:
         return variance, mean

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -20,21 +21,31 @@ from generators.torch.ops.windows import each
 Tensor = torch.Tensor
 
 
-def without_padding(x: Tensor, weight: Tensor, bias: Sequence[Tensor], attrs: Attrs) -> Tensor:
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """The windows of a convolution. `amounts` are those of the padding in the order of F.pad: the last dimension comes
+    first. The other lists have a number for each dimension."""
+
+    amounts: Sequence[int]
+    stride: Sequence[int]
+    dilation: Sequence[int]
+    groups: int
+
+
+def without_padding(x: Tensor, weight: Tensor, bias: Sequence[Tensor], windows: Windows) -> Tensor:
     """A convolution, one position of the kernel after the other. A product counts where the position is inside `x`."""
     kernel = weight.shape[2:]
     rank = len(kernel)
-    stride, dilation = each(attrs, "stride", rank), each(attrs, "dilation", rank)
-    amounts = _amounts(attrs, kernel, dilation)
-    padded, inside = F.pad(x, amounts), F.pad(torch.ones(x.shape[-rank:], dtype=torch.bool), amounts)
-    ends = [size - d * (k - 1) for size, k, d in zip(inside.shape, kernel, dilation, strict=True)]
+    padded = F.pad(x, windows.amounts)
+    inside = F.pad(torch.ones(x.shape[-rank:], dtype=torch.bool), windows.amounts)
+    ends = [size - d * (k - 1) for size, k, d in zip(inside.shape, kernel, windows.dilation, strict=True)]
     convolve = getattr(torch, f"conv{rank}d")
     total = torch.zeros(())
     for offset in itertools.product(*map(range, kernel)):
-        starts = [o * d for o, d in zip(offset, dilation, strict=True)]
-        met = [slice(start, start + end, s) for start, end, s in zip(starts, ends, stride, strict=True)]
+        starts = [o * d for o, d in zip(offset, windows.dilation, strict=True)]
+        met = [slice(start, start + end, s) for start, end, s in zip(starts, ends, windows.stride, strict=True)]
         one = [slice(o, o + 1) for o in offset]
-        products = convolve(_part(padded, met), _part(weight, one), groups=int_of(attrs, "groups"))
+        products = convolve(_part(padded, met), _part(weight, one), groups=windows.groups)
         total = total + torch.where(_part(inside, met), products, 0.0)
     for terms in bias:
         total = total + terms.reshape(-1, *(1,) * rank)
@@ -58,7 +69,10 @@ def _amounts(attrs: Attrs, kernel: Sequence[int], dilation: Sequence[int]) -> li
 
 def _convolution(args: Sequence[Tensor], attrs: Attrs) -> tuple[Tensor, ...]:
     x, weight, *bias = args
-    return (without_padding(x, weight, bias, attrs),)
+    kernel = weight.shape[2:]
+    stride, dilation = each(attrs, "stride", len(kernel)), each(attrs, "dilation", len(kernel))
+    windows = Windows(_amounts(attrs, kernel, dilation), stride, dilation, int_of(attrs, "groups"))
+    return (without_padding(x, weight, bias, windows),)
 
 
 def _all_dropped(args: Sequence[Tensor], attrs: Attrs) -> tuple[Tensor, ...]:

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
-from fuzzer.cases.onnx_model import Node
 from fuzzer.seeds.program import MAX_RANK, Arg, Call, Ref
 from generators.graph import Array, Role, TensorType
+from generators.onnx.model import Node
 
 
 class Untranslatable(Exception):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fuzzer.cases.attribute_class import class_of
 from fuzzer.signature.blame import Blame, Origin, Place
 from generators.graph import Graph
+from generators.onnx.operator import INPUTS, OUTPUTS
 from generators.table import TABLE
 from oracles.trace import Trace
 
@@ -40,5 +41,5 @@ def _unusual(graph: Graph) -> Iterator[str]:
     for node in graph.nodes:
         defaults = TABLE[node.op].defaults
         for name, value in node.attrs.items():
-            if name not in defaults or value != defaults[name]:
+            if name not in (INPUTS, OUTPUTS) and (name not in defaults or value != defaults[name]):
                 yield f"{name}: {class_of(value)}"

@@ -44,8 +44,10 @@ def _only_addition(lane: LaneSpec, operator: str) -> Blame | None:
     if len(added) != 1:
         return None
     place, culprit = Place.PASS, added[0]
-    if lane.params is not Params.BOUND:
-        culprit = _PARAMS[lane.params]
+    if lane.given_sizes:
+        place, culprit = Place.FRONTEND, "from_onnx(shape_dict=...)"
+    elif lane.params is not Params.BOUND:
+        culprit = "keep_params_in_input" if _keeps_in_onnx(lane) else _PARAMS[lane.params]
     elif lane.target != family_of(lane.target):
         place, culprit = Place.CODEGEN, lane.target
     elif lane.executor is not default_executor(lane):
@@ -67,6 +69,11 @@ _PARAMS = {
     Params.LIFTED_SHARED: "LiftTransformParams",
     Params.LIFTED_CONSUMING: "LiftTransformParams",
 }
+
+
+def _keeps_in_onnx(lane: LaneSpec) -> bool:
+    """Whether the lane adds an option of `from_onnx`, whose name differs from that of other importers."""
+    return lane.params is Params.INPUTS and lane.importer.reads_onnx
 
 
 def _plain(lane: LaneSpec) -> str:

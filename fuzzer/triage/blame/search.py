@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from fuzzer.cases.dialect_words import words_of
 from fuzzer.signature import Signature
 from fuzzer.signature.blame import NO_BLAME, Blame, Origin, Place
 from fuzzer.triage.blame.bisection import DecidingPass, deciding_pass, programs
@@ -28,7 +29,7 @@ from generators.graph import Case, Graph
 from generators.symbolic import Expr
 from oracles.finding import Component, Finding, Kind
 from oracles.lane import Engine, LaneSpec, is_relay
-from oracles.outcome import IllFormed, Stage
+from oracles.outcome import IllFormed, Raised, Stage
 from oracles.trace import Trace
 
 _NOT_SEARCHED = frozenset({Kind.CHECKER_GAP, Kind.SLOW})
@@ -85,7 +86,7 @@ def _place(context: BlameContext, operator: str) -> Blame:
     if isinstance(evidence := context.finding.evidence, IllFormed):
         return _by_the_checker(context, trace, evidence)
     if context.finding.stage is Stage.IMPORT:
-        return _by_the_importer(trace, operator)
+        return _before_a_converter(context, operator) or _by_the_importer(trace, operator)
     if found := _by_the_types(context, whole, operator):
         return found
     if deciding := deciding_pass(context, trace):
@@ -130,6 +131,17 @@ def symbol_only_in_formulas(graph: Graph) -> str:
     return min(hidden, default="")
 
 
+def _before_a_converter(context: BlameContext, operator: str) -> Blame | None:
+    """Blame the importer of ONNX itself where it stops at an operator before it calls its converter."""
+    raised = context.finding.evidence
+    if not (context.lane.importer.reads_onnx and isinstance(raised, Raised) and operator):
+        return None
+    if any(frame.in_frontend and frame.function.startswith("_impl") for frame in raised.frames):
+        return None
+    evidence = f"The importer stops before it calls a converter for `{operator}`"
+    return Blame(Place.FRONTEND, operator, "", evidence)
+
+
 def _by_the_importer(trace: Trace, operator: str) -> Blame:
     """Blame the converter that the importer called last before it stopped."""
     if not trace.converters:
@@ -140,12 +152,13 @@ def _by_the_importer(trace: Trace, operator: str) -> Blame:
 
 
 def _by_the_types(context: BlameContext, whole: LaneObservation, operator: str) -> Blame | None:
-    """Blame the frontend if the imported module declares other result types than PyTorch's."""
+    """Blame the frontend if the imported module declares other result types than the reference gives."""
     declared, right = whole.trace.types, whole.types
     wrong = [(one, other) for one, other in zip(declared, right, strict=False) if one and one != other]
     if not right or not declared or (len(declared) == len(right) and not wrong):
         return None
     one, other = wrong[0] if wrong else (f"{len(declared)} results", f"{len(right)} results")
-    evidence = f"The imported module declares {one} where PyTorch gives {other}"
+    reference = words_of(context.lane.dialect).reference
+    evidence = f"The imported module declares {one} where {reference} gives {other}"
     culprit, evidence = mistyped(whole.trace, evidence) or (converter_of(whole.trace, operator), evidence)
     return Blame(Place.FRONTEND, operator, culprit, evidence, after=whole.trace.after)

@@ -18,16 +18,14 @@ from fuzzer.triage.investigate import (
 from fuzzer.triage.natural.changes import CHANGES, changed, less_odd
 from fuzzer.triage.natural.oddity import oddity
 from fuzzer.triage.reproduce import reproduces, up_to_failure
+from fuzzer.triage.scope.drawing import one_call
 from fuzzer.triage.scope.find import cheaper
 from fuzzer.triage.scope.neighbours import is_valid
 from fuzzer.triage.scope.properties import properties
 from fuzzer.triage.scope.statement import Statement
-from generators.builder import Limits
 from generators.choice import ChoiceSource, NumpySource
 from generators.graph import Case, Graph, Invalid
-from generators.random_graph import generate
 from generators.renumber import in_order_of_use, renumbered
-from generators.table import TABLE
 from oracles.finding import Finding, Kind
 
 MOST_QUESTIONS = 20
@@ -108,14 +106,18 @@ def _drawn(source: ChoiceSource, case: Case) -> Iterator[Case]:
     (node,) = case.graph.nodes
     for _ in range(DRAWN):
         try:
-            drawn = generate(source, Limits(max_nodes=1), [TABLE[node.op]], symbolic=False, motif_percent=0)
+            drawn = one_call(source, node.op, case.graph.opset)
         except Invalid:
             continue
-        same = [(each.op, len(each.args)) for each in drawn.graph.nodes] == [(node.op, len(node.args))]
-        if same and len(drawn.graph.inputs) == len(case.graph.inputs):
+        if _calls(drawn.graph) == _calls(case.graph) and len(drawn.graph.inputs) == len(case.graph.inputs):
             graph = replace(drawn.graph, outputs=_outputs_like(case.graph, drawn.graph))
             if is_valid(alike := replace(drawn, graph=graph, origin=case.origin)):
                 yield alike
+
+
+def _calls(graph: Graph) -> list[tuple[str, int, int]]:
+    """The operators of a graph, with how many operands and results each call has."""
+    return [(node.op, len(node.args), len(node.results)) for node in graph.nodes]
 
 
 def _outputs_like(graph: Graph, drawn: Graph) -> tuple[str, ...]:

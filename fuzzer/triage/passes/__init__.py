@@ -4,6 +4,7 @@ from fuzzer.triage.passes.base import Pass, Subject
 from fuzzer.triage.passes.bypass_nodes import bypass_nodes
 from fuzzer.triage.passes.cut_region import cut_region
 from fuzzer.triage.passes.drop_outputs import drop_outputs
+from fuzzer.triage.passes.fewer_operands import fewer_operands
 from fuzzer.triage.passes.keep_region import keep_region
 from fuzzer.triage.passes.lower_rank import lower_rank
 from fuzzer.triage.passes.plain_lane import plain_lane
@@ -16,6 +17,7 @@ from fuzzer.triage.passes.shrink_dims import shrink_dims
 from fuzzer.triage.passes.simpler_operators import simpler_operators
 from fuzzer.triage.passes.smaller_attributes import smaller_attributes
 from fuzzer.triage.passes.static_sizes import static_sizes
+from fuzzer.triage.passes.usual_opset import usual_opset
 
 CUTTING: tuple[Pass, ...] = (
     pointed_node,  # first: most reductions end here after one call
@@ -31,6 +33,8 @@ PASSES: tuple[Pass, ...] = (
     plain_lane,  # early, because a plainer lane runs faster
     static_sizes,  # before shrink_dims, which can shrink every static size
     plain_writing,  # before plain_types, because an in-place call or a layer fixes the types of its operands
+    fewer_operands,  # of ONNX; before plain_roles, because an operand that is gone needs no role
+    usual_opset,  # of ONNX
     plain_roles,  # after plain_writing, because the parameters of a layer must belong to the model
     plain_types,  # before shrink_dims, because float32 is cheaper to run
     shrink_dims,  # before lower_rank, which removes dimensions of size 1

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from generators.domain import ANY, NONZERO, POSITIVE
-from generators.graph import Array, Case, Graph, Input, Value
+from generators.graph import Array, Case, Graph, Input, Role, Value
 from generators.values import holds
 from oracles.lane import LaneSpec
 
@@ -66,7 +66,8 @@ def cut(subject: Subject, names: frozenset[str]) -> Subject | None:
     if not names or not names <= set(subject.computed):
         return None
     values = [value for node in graph.nodes for value in node.results if value.name in names]
-    fresh = tuple(as_input(value, subject.computed[value.name]) for value in values)
+    constant = _constants_of_onnx(graph)
+    fresh = tuple(as_input(value, subject.computed[value.name], value.name in constant) for value in values)
     nodes = []
     for node in graph.nodes:
         kept = tuple(value for value in node.results if value.name not in names)
@@ -81,9 +82,21 @@ def cut(subject: Subject, names: frozenset[str]) -> Subject | None:
     return subject.with_graph(changed, tensors)
 
 
-def as_input(value: Value, array: Array) -> Input:
-    """Return an input in place of a computed value. Its domain follows from the numbers, and later passes keep it."""
+def _constants_of_onnx(graph: Graph) -> frozenset[str]:
+    """Return the values of a graph of ONNX that are known when it is compiled. An importer may treat them so."""
+    if graph.dialect != "onnx":
+        return frozenset()
+    known = {item.value.name for item in graph.inputs if item.role.is_owned}
+    for node in graph.nodes:
+        if known.issuperset(node.args):
+            known |= {value.name for value in node.results}
+    return frozenset(known)
+
+
+def as_input(value: Value, array: Array, constant: bool = False) -> Input:
+    """Return an input in place of a computed value; a parameter if it is constant. Its domain follows from the numbers,
+    and later passes keep it."""
     domain = ANY
     if value.type.dtype.is_float and array.size:
         domain = next(d for d in (POSITIVE, NONZERO, ANY) if holds(array, d))
-    return Input(value, domain=domain)
+    return Input(value, Role.PARAM if constant else Role.INPUT, domain)

@@ -9,15 +9,19 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from fuzzer.triage.passes.base import Subject
-from generators.graph import Array, Attr, Graph, Input, Node
+from generators.graph import Array, Attr, Graph, Input, Node, Scalar
 from generators.op import SIZES
 from generators.table import TABLE
 
 AXES = (
     *("dim", "dim0", "dim1", "dim2", "dims", "dims_self", "dims_other", "dimension", "start_dim", "end_dim"),
     *("axis", "axis0", "axis1", "source", "destination"),
+    *("axes", "perm"),  # of ONNX
 )
 """Attributes whose values are indices of dimensions. Negative values count from the end."""
+
+PER_DIMENSION = ("kernel_shape", "strides", "dilations", "output_padding", "output_shape", "scales", "sizes")
+"""Attributes of ONNX with a number for each dimension: of all, or of those after batch and channel."""
 
 
 def lower_rank(subject: Subject) -> Iterator[Subject]:
@@ -82,8 +86,19 @@ def _without_dimensions(node: Node, removed: set[int], rank: int) -> Node:
             return tuple(map(moved, stay))
         if key == "pad" and isinstance(value, tuple):  # pairs, those of the last dimension first
             return tuple(item for i, item in enumerate(value) if rank - 1 - i // 2 not in removed)
+        if key == "pads" and isinstance(value, tuple):  # of ONNX: those before each dimension, then those after
+            half = len(value) // 2
+            return (*_left(value[:half], removed, rank), *_left(value[half:], removed, rank))
+        if key in PER_DIMENSION and isinstance(value, tuple):
+            return _left(value, removed, rank)
         if TABLE[node.op].schema[key] is SIZES and isinstance(value, tuple) and len(value) == rank:
             return tuple(value[axis] for axis in kept)
         return value
 
     return replace(node, attrs={key: adapted(key, value) for key, value in node.attrs.items()})
+
+
+def _left(numbers: tuple[Scalar, ...], removed: set[int], rank: int) -> tuple[Scalar, ...]:
+    """Return the numbers of the dimensions that are not removed, where they are those of the last dimensions."""
+    first = rank - len(numbers)
+    return tuple(number for place, number in enumerate(numbers) if place + first not in removed)

@@ -40,13 +40,16 @@ def _smaller(lane: LaneSpec) -> Iterator[LaneSpec]:
         "executor": default_executor(lane),
         "target": family_of(lane.target),
         "as_library": False,
+        "given_sizes": False,
         "fresh": False,
         "asserts": True,  # the default of TVM
     }
     for name, value in plain.items():
         if getattr(lane, name) != value:
             yield replace(lane, **{name: value})
-    if additions(lane) and not has_usual_importer(lane):  # a fault of a pass shows with the usual importer too
+    if lane.dialect == "onnx" and lane.opset is not None:  # the model as it is, not converted
+        yield replace(lane, opset=None)
+    elif additions(lane) and not has_usual_importer(lane):  # a fault of a pass shows with the usual importer too
         yield replace(lane, importer=Importer.EXPORT, opset=None, name=f"relax-{Importer.EXPORT}-drawn")
 
 
@@ -59,7 +62,9 @@ def _shorter(names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 
 
 def has_usual_importer(lane: LaneSpec) -> bool:
-    """Return whether the lane uses the usual importer, or has no other choice."""
+    """Return whether the lane uses the usual importer of its dialect, or has no other choice."""
+    if lane.dialect == "onnx":
+        return lane.opset is None
     return is_relay(lane) or lane.importer is Importer.EXPORT or lane.variant != "relax"
 
 

@@ -1,4 +1,5 @@
-"""Write the model plainly: calls in their plain form, contiguous inputs, attributes at PyTorch's defaults."""
+"""Write the model plainly: calls in their plain form, contiguous inputs, attributes at their defaults. For
+ONNX, attributes are left out."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from generators.builder import Limits
+from fuzzer.triage.scope.drawing import one_call
 from generators.check import check, retyped
 from generators.choice import ChoiceSource
 from generators.domain import ANY, Bounds
@@ -26,7 +26,6 @@ from generators.graph import (
     TensorType,
     holds_floats,
 )
-from generators.random_graph import generate
 from generators.table import TABLE
 from generators.values import draw, holds
 
@@ -63,7 +62,7 @@ def is_valid(case: Case) -> bool:
 def _drawn_anew(source: ChoiceSource, case: Case) -> Case | None:
     (node,) = case.graph.nodes
     try:
-        drawn = generate(source, Limits(max_nodes=1), [TABLE[node.op]], symbolic=False, motif_percent=0)
+        drawn = one_call(source, node.op, case.graph.opset)
     except Invalid:
         return None
     if len(drawn.graph.nodes) != 1 or drawn.graph.nodes[0].op != node.op:

@@ -12,6 +12,8 @@ import numpy as np
 
 from fuzzer.triage.scope.statement import Property
 from generators.graph import Array, Attr, Case, Input, Node, Scalar, TensorType, holds_floats
+from generators.onnx.operator import INPUTS, OUTPUTS, NodeForm
+from generators.table import TABLE
 
 MOST_SIZES = 5
 """Sizes of more dimensions are not looked at one by one."""
@@ -58,9 +60,25 @@ def _of_call(
         if operands:
             yield (subject, "dtype of operand 0"), result.type.dtype is operands[0].dtype
     rank = operands[0].rank if operands else 0
+    parts = _left_out(node)
+    for name, is_given in parts:
+        yield (name, "given"), is_given
     for key, attribute in node.attrs.items():
-        for what, part in _of_attribute(attribute, rank):
+        for what, part in _of_attribute(attribute, rank) if not (parts and key in (INPUTS, OUTPUTS)) else ():
             yield (key, what), part
+
+
+def _left_out(node: Node) -> list[tuple[str, bool]]:
+    """The operands and results of a call of ONNX that may be left out, by their names in the schema."""
+    form = TABLE[node.op].source
+    if not isinstance(form, NodeForm):
+        return []
+    found = []
+    for key, parameters in ((INPUTS, form.operands), (OUTPUTS, form.schema.outputs)):
+        given = node.attrs.get(key)
+        pairs = zip(parameters, given, strict=True) if isinstance(given, tuple) else ()
+        found += [(each.name, bool(is_given)) for each, is_given in pairs if each.optional]
+    return found
 
 
 def _of_type(type: TensorType) -> Iterator[tuple[str, Scalar]]:

@@ -27,7 +27,20 @@ ROUTES = {
     "target c": "relax-export-c",
     "parameters as inputs": "relax-export-inputs",
 }
-"""The lane of each route, under the name that a report gives it."""
+"""The lane of each route of a case of PyTorch, under the name that a report gives it."""
+
+ROUTES_OF_ONNX = {
+    "from_onnx": "relax-onnx-model-llvm",
+    "converted to opset 13": "relax-onnx-model-llvm-opset13",
+    "converted to opset 18": "relax-onnx-model-llvm-opset18",
+    "converted to opset 21": "relax-onnx-model-llvm-opset21",
+    "pipeline zero": "relax-onnx-model-zero",
+    "pipeline cpu_generic": "relax-onnx-model-cpu",
+    "compiled virtual machine": "relax-onnx-model-compiled",
+    "target c": "relax-onnx-model-c",
+    "parameters as inputs": "relax-onnx-model-inputs",
+}
+"""The same for a case of ONNX."""
 
 _BY_NAME = {lane.name: lane for lane in EVERY_TVM_LANE}
 
@@ -38,7 +51,8 @@ def routes(
     """Return what each route does with the case, as long as there is time. Only a finding in Relax has routes."""
     if not is_relax(finding.lane):
         return ()
-    lanes = {name: _beside(_BY_NAME[lane], finding.lane) for name, lane in ROUTES.items()}
+    known = ROUTES_OF_ONNX if finding.lane.dialect == "onnx" else ROUTES
+    lanes = {name: _beside(_BY_NAME[lane], finding.lane) for name, lane in known.items()}
     return tuple(
         (name, answer_of(runner, finding, case, lane))
         for name, lane in lanes.items()

@@ -155,7 +155,12 @@ def _attributes(source: ChoiceSource, case: Case) -> Iterator[Varied]:
 
 
 def _text(value: Attr) -> str:
-    return repr(list(value)) if isinstance(value, tuple) else repr(value)
+    """The value as Python writes it. A number that float32 holds has only the digits that identify a float32."""
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_text, value))}]"
+    if isinstance(value, float) and float(np.float32(value)) == value:
+        return repr(float(str(np.float32(value))))
+    return repr(value)
 
 
 def _of_input(case: Case, item: Input, with_numbers: bool) -> Iterator[Varied]:
@@ -165,12 +170,18 @@ def _of_input(case: Case, item: Input, with_numbers: bool) -> Iterator[Varied]:
         for value, numbers in _numbers(array, dtype).items():
             yield Varied(f"numbers of {name}", value, replace(case, tensors={**case.tensors, name: numbers}))
     for role in (Role.INPUT, Role.PARAM if dtype.is_float else Role.BUFFER):
-        value = "parameter" if role.is_owned else "input"
+        value = _name(role, case.graph.dialect)
         layout = Layout.CONTIGUOUS if role.is_owned else item.layout
         yield Varied(f"role of {name}", value, with_input(case, replace(item, role=role, layout=layout)))
     if free and not item.role.is_owned and item.value.type.rank > 1:
         for layout in (Layout.CONTIGUOUS, Layout.TRANSPOSED, Layout.STRIDED):
             yield Varied(f"layout of {name}", str(layout), with_input(case, replace(item, layout=layout)))
+
+
+def _name(role: Role, dialect: str) -> str:
+    if dialect == "onnx":
+        return {Role.INPUT: "input", Role.PARAM: "initializer", Role.BUFFER: "Constant"}[role]
+    return "parameter" if role.is_owned else "input"
 
 
 def _numbers(array: Array, dtype: DType) -> dict[str, Array]:

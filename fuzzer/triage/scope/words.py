@@ -56,6 +56,8 @@ def _condition(condition: Condition, graph: Graph) -> str:
         return f"{subject} is left out" if what == "dtype" else f"{subject} has no {_thing(what)}"
     if what == "elements" and (condition.relation, condition.values) in _EMPTY_OR_NOT:
         return f"{subject} {_EMPTY_OR_NOT[condition.relation, condition.values]}"
+    if graph.dialect == "onnx" and what == "value" and condition.values == (None,):
+        return f"{subject} is {'left out' if condition.relation is Relation.IN else 'given'}"
     if what in _YES_OR_NO and condition.relation in (Relation.IN, Relation.NOT_IN) and len(condition.values) == 1:
         yes, no = _YES_OR_NO[what]
         return f"{subject} {yes if condition.values[0] is (condition.relation is Relation.IN) else no}"
@@ -83,6 +85,7 @@ _YES_OR_NO = {
     "same rank": ("have the same rank", "have different ranks"),
     "same shape": ("have the same shape", "have different shapes"),
     "constant": ("is a parameter", "is an input"),
+    "given": ("is given", "is left out"),
     "different items": ("has different items", "has equal items"),
     "an item is None": ("has the item None", "has no item None"),
     "dtype of operand 0": ("has the dtype of the first operand", "has another dtype than the first operand"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import reduce
 
@@ -79,7 +79,7 @@ def _labels(part: str, rank: int) -> tuple[Label, ...]:
     return (*before, *range(-dots, 0), *after)
 
 
-def _read(types: Types, attrs: Attrs) -> tuple[dict[Label, int], list[tuple[Label, ...]], tuple[Label, ...]]:
+def read(types: Types, attrs: Attrs) -> tuple[dict[Label, int], list[tuple[Label, ...]], tuple[Label, ...]]:
     """The size of each label, the labels of the operands, and the labels of the result."""
     parts, right = _terms_of(str(attrs["equation"]))
     require(len(parts) == len(types), f"einsum: the equation is for {len(parts)} operands, not {len(types)}")
@@ -105,7 +105,7 @@ def _read(types: Types, attrs: Attrs) -> tuple[dict[Label, int], list[tuple[Labe
 
 
 def _einsum(types: Types, attrs: Attrs) -> TensorType:
-    sizes, operands, out = _read(types, attrs)
+    sizes, operands, out = read(types, attrs)
     reduced = sizes.keys() - set(out)
     return TensorType(_dtype(types, operands, reduced), tuple([sizes[label] for label in out]))
 
@@ -129,16 +129,16 @@ def _dtype(types: Types, operands: list[tuple[Label, ...]], reduced: set[Label])
     return dtypes[0]
 
 
-def _reduced(types: Types, attrs: Attrs) -> int:
-    sizes, _, out = _read(types, attrs)
+def reduced_terms(types: Types, attrs: Attrs) -> int:
+    sizes, _, out = read(types, attrs)
     return max(1, product([size for label, size in sizes.items() if label not in out])) * max(1, len(types) - 1)
 
 
 # --- what is drawn
 
 
-def _operands(b: Builder) -> tuple[Value, ...]:
-    """Operands for some pattern, or for random letters: values that share sizes."""
+def operands(b: Builder, dtypes: Sequence[DType] = ALL, mixed: bool = True) -> tuple[Value, ...]:
+    """Operands for some pattern, or for random letters: values that share sizes. `mixed`: some also differ in dtype."""
     source = b.source
     if source.chance(70):
         parts = _terms_of(source.choice(PATTERNS))[0]
@@ -149,17 +149,20 @@ def _operands(b: Builder) -> tuple[Value, ...]:
     for part in parts:
         letters = len(part.replace("...", ""))
         labels = _labels(part, letters + source.integer(0, min(2, 4 - letters)) if "..." in part else letters)
-        values.append(_operand(b, labels, sizes, values[0].type.dtype if values else None))
+        own = dtypes if mixed or not values else (values[0].type.dtype,)
+        values.append(_operand(b, labels, sizes, own, values[0].type.dtype if values else None))
         for label, size in zip(labels, values[-1].type.sizes, strict=True):
             sizes[label] = max(size, sizes.get(label, size))
     return tuple(values)
 
 
-def _operand(b: Builder, labels: tuple[Label, ...], sizes: dict[Label, int], dtype: DType | None) -> Value:
+def _operand(
+    b: Builder, labels: tuple[Label, ...], sizes: dict[Label, int], dtypes: Sequence[DType], dtype: DType | None
+) -> Value:
     """A value whose dimensions can have these labels, where some labels have sizes already."""
 
     def fits(t: TensorType) -> bool:
-        if len(t.shape) != len(labels) or dtype not in (None, t.dtype):
+        if len(t.shape) != len(labels) or t.dtype not in dtypes or dtype not in (None, t.dtype):
             return False
         own: dict[Label, int] = {}
         pairs = list(zip(labels, t.sizes, strict=True))
@@ -177,7 +180,7 @@ def _operand(b: Builder, labels: tuple[Label, ...], sizes: dict[Label, int], dty
                 own[label] = 1
         kept = dtype is not None and b.source.chance(90)
         return TensorType(
-            dtype if dtype is not None and kept else b.dtype(ALL), tuple([own[label] for label in labels])
+            dtype if dtype is not None and kept else b.dtype(dtypes), tuple([own[label] for label in labels])
         )
 
     return b.fresh_input(otherwise()) if sizes and b.source.chance(40) else b.pick(fits, otherwise)
@@ -185,13 +188,13 @@ def _operand(b: Builder, labels: tuple[Label, ...], sizes: dict[Label, int], dty
 
 def _attrs(source: ChoiceSource, types: Types) -> Attrs:
     if source.chance(65):
-        fitting = accepted(_einsum, types, [{"equation": text} for text, count in _COUNTED if count == len(types)])
+        fitting = accepted(_einsum, types, [{"equation": text} for text, count in COUNTED if count == len(types)])
         if fitting:
             return source.choice(fitting)
-    return {"equation": _any_equation(source, types)}
+    return {"equation": any_equation(source, types)}
 
 
-def _any_equation(source: ChoiceSource, types: Types) -> str:
+def any_equation(source: ChoiceSource, types: Types) -> str:
     """Random letters that the sizes allow. A letter is repeated for a product or for a diagonal."""
     sizes: dict[str, int] = {}
     parts: list[str] = []
@@ -220,17 +223,17 @@ def _any_equation(source: ChoiceSource, types: Types) -> str:
     return f"{left}->{''.join(source.some(list(sizes), few, len(sizes)))}"
 
 
-_COUNTED = [(equation, len(_terms_of(equation)[0])) for equation in PATTERNS]
+COUNTED = [(equation, len(_terms_of(equation)[0])) for equation in PATTERNS]
 
 EINSUM = Op(
     "einsum",
-    _operands,
+    operands,
     _einsum,
     "torch.einsum({equation}, {args})",
     _attrs,
     {"equation": EQUATION},
     arity=(1, 4),
-    terms=_reduced,
+    terms=reduced_terms,
     forms={Form.FUNCTION: "torch.einsum({equation}, [{args}])"},
     view=True,
     arithmetic=Arithmetic.SUM,

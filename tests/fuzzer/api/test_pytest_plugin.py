@@ -125,6 +125,26 @@ def test_the_case_that_failed_comes_first_until_the_test_passes(tmp_path: Path) 
     assert [path.name for path in tmp_path.glob(".difftvm/*/cases/*")] == ["damaged"]
 
 
+@pytest.mark.slow
+@pytest.mark.long
+def test_a_test_that_is_skipped_keeps_the_case_that_failed(tmp_path: Path) -> None:
+    project(tmp_path, f"{STORING}        if Path('skipped').exists():\n            pytest.skip('not here')\n")
+    given, broken, skipped = (tmp_path / name for name in ("given.txt", "broken", "skipped"))
+    broken.touch()
+    assert run(tmp_path, "--difftvm-seed=1").returncode == FAILS
+    failing = given.read_text().splitlines()[-1]
+    broken.unlink()
+    skipped.touch()
+    given.unlink()
+    done = run(tmp_path, "--difftvm-seed=2")
+    assert (done.returncode, "1 skipped" in done.stdout) == (PASSES, True), done.stdout
+    assert given.read_text().splitlines() == [failing]
+    assert len(list(tmp_path.glob(".difftvm/*/cases/*"))) == 1
+    skipped.unlink()
+    assert run(tmp_path, "--difftvm-seed=2").returncode == PASSES
+    assert not list(tmp_path.glob(".difftvm/*/cases/*"))
+
+
 COMPILING = """
 from pathlib import Path
 import numpy as np

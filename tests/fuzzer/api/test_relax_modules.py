@@ -45,8 +45,33 @@ class Drop(relax.PyExprMutator):
         return call.args[0] if call.op == RELU else call
 
 
+@relax.expr_functor.mutator
+class Repeat(relax.PyExprMutator):
+    def visit_call_(self, call):
+        call = super().visit_call_(call)
+        return relax.op.nn.relu(self.builder_.emit(call)) if call.op == RELU else call
+
+
+@relax.expr_functor.mutator
+class Forget(relax.PyExprMutator):
+    def visit_call_(self, call):
+        call = super().visit_call_(call)
+        return relax.op.nn.relu(relax.Var("forgotten", call.args[0].ty)) if call.op == RELU else call
+
+
 def drop_relu(mod):
-    mutator = Drop(mod)
+    return rewritten(mod, Drop(mod))
+
+
+def repeat_relu(mod):
+    return rewritten(mod, Repeat(mod))
+
+
+def forget_definition(mod):
+    return rewritten(mod, Forget(mod))
+
+
+def rewritten(mod, mutator):
     for name, function in mod.functions_items():
         if isinstance(function, relax.Function):
             mutator.builder_.update_func(name, mutator.visit_expr(function))
@@ -98,6 +123,25 @@ def test_a_pass_that_changes_the_meaning_is_found_with_a_script(tmp_path: Path, 
 def test_a_pass_that_crashes_ends_its_own_process(tmp_path: Path, passes: Any) -> None:
     with pytest.raises(FindingError, match="the process ended by signal 11"):
         difftvm.check_pass(passes.end, modules=[attention()], seed=1, tests=1, folder=tmp_path / "found")
+
+
+@pytest.mark.tvm
+def test_a_pass_that_is_not_idempotent_is_found_where_it_claims_to_be(tmp_path: Path, passes: Any) -> None:
+    options: dict[str, Any] = {"modules": [attention()], "seed": 1, "tests": 1}
+    done = difftvm.check_pass(passes.repeat_relu, **options, folder=tmp_path / "no-claim")
+    assert (done.ran, done.changed) == (1, 1)
+    with pytest.raises(FindingError, match="not idempotent: a second run changes the module again") as error:
+        difftvm.check_pass(passes.repeat_relu, **options, idempotent=True, folder=tmp_path / "found")
+    (found,) = error.value.findings
+    assert found.kind == "internal-error"
+
+
+@pytest.mark.tvm
+def test_a_pass_whose_result_is_ill_formed_is_found(tmp_path: Path, passes: Any) -> None:
+    with pytest.raises(FindingError, match=r"TVM's checker refuses the module: .*forgotten is not defined") as error:
+        difftvm.check_pass(passes.forget_definition, modules=[attention()], seed=1, tests=1, folder=tmp_path / "found")
+    (found,) = error.value.findings
+    assert found.kind == "ill-formed"
 
 
 @pytest.mark.tvm

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import itertools
 import os
 import signal
 import sqlite3
 import subprocess
 import sys
 import textwrap
+import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
@@ -19,13 +21,14 @@ import msgspec
 import pytest
 
 from fuzzer.campaign import database, index, state
-from fuzzer.campaign.database import MOST_VALUE, Empty, of_the_machine
+from fuzzer.campaign.database import Empty, of_the_machine
 from fuzzer.campaign.index import Index
 from fuzzer.campaign.lock import Busy
 from fuzzer.campaign.rows import FailureRate, IndexRow, Observations, index_row
 from fuzzer.campaign.schema import MIGRATIONS
 from fuzzer.campaign.state import State
 from fuzzer.campaign.store import Store, repair
+from fuzzer.campaign.trust import MOST_VALUE
 from fuzzer.lanes import ONNXRUNTIME, TORCH
 from generators.graph import Invalid
 from oracles.lane import Importer
@@ -323,8 +326,121 @@ def test_an_index_with_code_in_it_is_refused(tmp_path: Path, saved: Path, statem
     with closing(sqlite3.connect(tmp_path / index.NAME)) as db, db:
         db.execute(statement)
     for writes in (False, True):
-        with pytest.raises(Invalid, match=f"it has a {what}, '.*'; an index of difftvm has tables only"):
+        with pytest.raises(
+            Invalid, match=f"it has the {what} '.*', which difftvm does not make; `fuzz status --repair"
+        ):
             Index(tmp_path, writes=writes)
+    assert not index.is_sound(tmp_path)
+
+
+SLOW_CHECK = "CHECK (length(hex(zeroblob(7000000 + tests))) > 0)"
+
+
+@pytest.mark.parametrize(
+    ("statements", "why"),
+    [
+        ([f"CREATE TABLE t (tests {SLOW_CHECK})"], "it has the table 't', which difftvm does not make"),
+        (
+            ["DROP TABLE features", f"CREATE TABLE features (name, origin, first_test, tests {SLOW_CHECK})"],
+            "its table 'features' is not as difftvm makes it",
+        ),
+        (
+            ["CREATE INDEX i ON features (length(hex(zeroblob(7000000 + tests))))"],
+            "it has the index 'i', which difftvm does not make",
+        ),
+        (["DROP TABLE lanes"], "it has no 'lanes'"),
+    ],
+)
+def test_an_index_with_another_schema_is_refused_and_repaired(
+    tmp_path: Path, saved: Path, statements: list[str], why: str
+) -> None:
+    """An expression in it is code that SQLite runs for each row."""
+    path = tmp_path / index.NAME
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("PRAGMA ignore_check_constraints = ON")
+        for statement in statements:
+            db.execute(statement)
+    before = path.read_bytes()
+    for writes in (False, True):
+        with pytest.raises(Invalid) as refused:
+            Index(tmp_path, writes=writes)
+        assert str(refused.value).startswith(f"{path}: {why}; `fuzz status --repair")
+    assert path.read_bytes() == before
+    assert repair(tmp_path) == tmp_path / "index.sqlite.damaged-1"
+    with Store(tmp_path, None) as store:
+        assert [doc.slug for doc in store.findings.values()] == [saved.name]
+
+
+def test_the_check_of_a_newer_index_has_a_limit_and_leaves_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This version cannot judge its schema."""
+    monkeypatch.setattr(index, "MOST_SECONDS", 0.0)
+    with Store(tmp_path, 1):
+        pass
+    with closing(sqlite3.connect(tmp_path / index.NAME)) as db:
+        db.execute(f"CREATE TABLE t (tests {SLOW_CHECK})")
+        db.execute("PRAGMA ignore_check_constraints = ON")
+        db.executemany("INSERT INTO t VALUES (?)", ((number,) for number in range(300)))
+        db.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
+        db.commit()
+    began = time.process_time()
+    with pytest.raises(Invalid, match="newer than this version"):
+        repair(tmp_path)
+    assert time.process_time() - began < 10
+    assert (tmp_path / index.NAME).exists()
+
+
+def endless(path: Path) -> None:
+    """Let the table of features have 18 levels of pages, each of which names its lower one many times."""
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript("PRAGMA journal_mode = DELETE; PRAGMA page_size = 512; VACUUM;")
+        db.executemany("INSERT INTO features VALUES (?, 1, 1, 1)", ((f"{n:090}",) for n in range(2000)))
+        db.commit()
+        ((root,),) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'features'")
+    data = bytearray(path.read_bytes())
+
+    def pointers(page: int) -> list[int]:
+        """Where a page of a tree has the numbers of those below it; none in a leaf."""
+        begin = 512 * (page - 1)
+        if data[begin] != 2:
+            return []
+        cells = range(int.from_bytes(data[begin + 3 : begin + 5], "big"))
+        return [
+            begin + 8,
+            *(begin + int.from_bytes(data[begin + 12 + 2 * n : begin + 14 + 2 * n], "big") for n in cells),
+        ]
+
+    def below(page: int) -> list[int]:
+        children = [int.from_bytes(data[at : at + 4], "big") for at in pointers(page)]
+        return children + [each for child in children for each in below(child)]
+
+    inner, leaves = [root], []
+    for page in below(root):
+        (inner if pointers(page) else leaves).append(page)
+    levels = [*inner[:18], leaves[0]]
+    for page, lower in itertools.pairwise(levels):
+        for at in pointers(page):
+            data[at : at + 4] = lower.to_bytes(4, "big")
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("reads", "why"),
+    [
+        (lambda read: read.features, "a query takes too long"),
+        (lambda read: read.observations(), r"damaged \(it has more rows than its size allows\)"),
+        (lambda read: read.check(), r"damaged \(.*\)"),
+    ],
+)
+def test_rows_without_an_end_are_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reads: Callable[[Index], object], why: str
+) -> None:
+    with Store(tmp_path, 1):
+        pass
+    endless(tmp_path / index.NAME)
+    assert not index.is_sound(tmp_path)
+    monkeypatch.setattr(index, "MOST_SECONDS", 0.5)
+    with Index(tmp_path, writes=False) as read, pytest.raises(Invalid, match=why):
+        reads(read)
 
 
 @pytest.mark.parametrize("name", [index.NAME, "campaign.lock", state.NAME])

@@ -14,7 +14,7 @@ import pytest
 from fakes import CASE
 
 from fuzzer.campaign import index
-from fuzzer.campaign.disk_space import GB, MEASURE_SECONDS, MOST_FAILURES, DiskSpace, free_bytes, size_of
+from fuzzer.campaign.disk_space import GB, MEASURE_SECONDS, MOST_FAILURES, PROBE_NAME, DiskSpace, free_bytes, size_of
 from fuzzer.campaign.index import FEW
 from fuzzer.campaign.pause_switch import PauseSwitch
 from fuzzer.campaign.rows import index_row
@@ -71,6 +71,23 @@ def test_too_little_is_free(tmp_path: Path) -> None:
         False,
         ["the disk can be written again: continuing"],
     )
+
+
+@pytest.mark.parametrize("left", ["file", "link"])
+def test_a_trial_that_a_killed_run_has_left_is_no_obstacle(tmp_path: Path, left: str) -> None:
+    probe, other = tmp_path / PROBE_NAME, tmp_path / "other"
+    other.write_text("mine")
+    if left == "file":
+        probe.write_text("half")
+    else:
+        probe.symlink_to(other)
+    switch = PauseSwitch()
+    disk_space = DiskSpace(tmp_path, switch, lambda text: None, reserve=0)
+    disk_space.failed(NO_SPACE)
+    assert switch.is_set
+    assert disk_space.look()
+    assert not switch.is_set
+    assert (other.read_text(), probe.exists()) == ("mine", False)
 
 
 def test_the_oldest_tests_are_forgotten_and_nothing_else(full: Path) -> None:

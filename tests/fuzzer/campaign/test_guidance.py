@@ -135,7 +135,7 @@ def test_a_case_that_a_user_adds_to_the_corpus_comes_first_and_unchanged(tmp_pat
 
 
 def test_the_shares_of_the_routes_sum_to_one() -> None:
-    assert sum(ROUTE_SHARES.values()) == pytest.approx(1)
+    assert all(sum(shares.values()) == pytest.approx(1) for shares in ROUTE_SHARES.values())
 
 
 def test_dtypes_that_show_more_are_worth_more(tmp_path: Path) -> None:

@@ -8,7 +8,17 @@ from pathlib import Path
 import pytest
 
 from fuzzer.campaign.lane_table import LISTED, document, text
-from fuzzer.lanes import EVALUATED_LANES, HONEST_LANES, REFERENCES, RELAY_LANES, SAMPLED_LANES, TVM_LANES
+from fuzzer.lanes import (
+    EVALUATED_LANES,
+    HONEST_LANES,
+    MODEL_LANES,
+    MODEL_SAMPLED_LANES,
+    ONNX_LANES,
+    REFERENCES,
+    RELAY_LANES,
+    SAMPLED_LANES,
+    TVM_LANES,
+)
 from fuzzer.lanes.base.availability import Machine
 from fuzzer.system.devices import Device
 from oracles.targets import TARGETS
@@ -26,7 +36,9 @@ RICH = Machine(
 
 def test_the_page_has_a_line_for_each_lane_and_no_other() -> None:
     lines = re.findall(r"^\| `([\w-]+)` \| \S.* \|$", PAGE, re.M)
-    lanes = (*REFERENCES, *EVALUATED_LANES, *TVM_LANES, *SAMPLED_LANES, *RELAY_LANES, *HONEST_LANES)
+    of_torch = (*REFERENCES, *EVALUATED_LANES, *TVM_LANES, *SAMPLED_LANES)
+    of_onnx = (*ONNX_LANES, *MODEL_LANES, *MODEL_SAMPLED_LANES)
+    lanes = (*of_torch, *of_onnx, *RELAY_LANES, *HONEST_LANES)
     assert lines == [lane.name for lane in lanes]
 
 

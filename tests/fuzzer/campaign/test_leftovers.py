@@ -10,9 +10,13 @@ from pathlib import Path
 import pytest
 from ending import ends
 
-from fuzzer.campaign import leftovers
+from fuzzer.campaign import aim, filing_progress, leftovers, state
+from fuzzer.campaign.disk_space import PROBE_NAME
 from fuzzer.campaign.layout import SCRATCH
 from fuzzer.campaign.leftovers import FILES, FOLDERS
+from fuzzer.cluster import assignment
+from fuzzer.findings import merge
+from fuzzer.watching.stats_files import PLOT, STATS
 
 
 def removed(folder: Path) -> None:
@@ -36,6 +40,7 @@ def test_the_users_own_files_stay(tmp_path: Path) -> None:
     elsewhere.write_text("mine")
     for name in FILES:
         (tmp_path / f".tmp-{name}-7").write_text("{")
+    (tmp_path / PROBE_NAME).write_text("the trial of a run that was killed")
     mine = [tmp_path / ".tmp-notes", tmp_path / "src" / ".tmp-a", tmp_path / "crashes" / "x" / "deeper" / ".tmp-a"]
     for path in mine:
         path.mkdir(parents=True)
@@ -45,6 +50,11 @@ def test_the_users_own_files_stay(tmp_path: Path) -> None:
     assert elsewhere.read_text() == "mine"
     assert sorted(path.name for path in tmp_path.iterdir()) == [".tmp-notes", "crashes", "elsewhere.txt", "src"]
     assert not (tmp_path / "crashes" / ".tmp-link").is_symlink()
+
+
+def test_each_document_of_a_campaign_is_known() -> None:
+    documents = {state.NAME, aim.NAME, filing_progress.NAME, assignment.NAME, merge.NAME, STATS, PLOT}
+    assert documents <= set(FILES)
 
 
 def test_what_another_command_writes_stays(tmp_path: Path) -> None:

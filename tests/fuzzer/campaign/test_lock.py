@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from fuzzer.campaign import index, state
-from fuzzer.campaign.lock import LOCK, Busy, holder, is_campaign, locked, why_no_index
+from fuzzer.campaign.lock import LOCK, Busy, holder, locked, require_free
+from fuzzer.campaign.presence import is_campaign, why_no_index
 
 
 def test_the_holder_is_named_while_it_holds_the_lock(tmp_path: Path) -> None:
@@ -57,3 +58,12 @@ def test_why_a_folder_has_no_index(tmp_path: Path) -> None:
     assert why_no_index(tmp_path) == f"{tmp_path}: this campaign has no index; {remedy}"
     file = tmp_path / state.NAME
     assert why_no_index(file) == f"{file}: no campaign, but a file"
+
+
+def test_a_campaign_is_free_until_another_process_locks_it(tmp_path: Path) -> None:
+    require_free(tmp_path / "nothing")
+    file = locked(tmp_path)
+    with pytest.raises(Busy, match=f"{tmp_path}: process {os.getpid()} runs this campaign"):
+        require_free(tmp_path)
+    file.close()
+    require_free(tmp_path)

@@ -12,8 +12,6 @@ from labs import FakeLab
 
 from fuzzer.campaign import minimize
 from fuzzer.campaign.store import Store
-from fuzzer.cases import onnx_model
-from fuzzer.cases.onnx_model import OnnxModel
 from fuzzer.findings import finding_file, record
 from fuzzer.isolate.reports import SanitizerReport, Tool
 from fuzzer.lanes import TVM_LANES
@@ -23,6 +21,8 @@ from fuzzer.toolchains import registry
 from fuzzer.toolchains.toolchain import Toolchain
 from fuzzer.triage.investigate import Confirmed
 from generators.graph import Case
+from generators.onnx import model as onnx_model
+from generators.onnx.model import OnnxModel
 from oracles.finding import Component, Finding, Kind, Mismatch
 from oracles.lane import Importer, LaneSpec
 from oracles.outcome import Outcome, Ran, Stage

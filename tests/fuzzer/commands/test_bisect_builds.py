@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -74,7 +76,32 @@ def build(folder: Path, changed: bool) -> None:
 
 def bisect(folder: Path, *words: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "fuzzer.cli", "bisect", *map(str, words)]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+    environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+
+
+# the file `state` of the commit names a build, or says that there is none
+COMMAND = """
+echo "$DIFFTVM_COMMIT" >> "$PWD/../built"
+state=$(git show "$DIFFTVM_COMMIT:state")
+[ "$state" != none ] || exit 125
+echo "a line of the build"
+echo "../builds/$state"
+"""
+
+
+def repository(folder: Path, *states: str) -> list[str]:
+    """A repository with a commit for each state, and its commits."""
+    git = ("git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@example.com")
+    subprocess.run(["git", "init", "--quiet", folder], check=True)
+    commits = []
+    for number, state in enumerate(states):
+        (folder / "state").write_text(state)
+        subprocess.run([*git, "add", "."], check=True)
+        subprocess.run([*git, "commit", "--quiet", "--allow-empty", "--message", f"Change {number}"], check=True)
+        done = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
+        commits.append(done.stdout.strip())
+    return commits
 
 
 @pytest.mark.tvm
@@ -95,6 +122,45 @@ def test_the_build_that_introduced_it(tmp_path: Path) -> None:
     assert finding_file.read(finding).introduced == Introduction(("1-build",), "", "0-build")
     sentence = "It was introduced by 1-build. 0-build, the build before, does not show it."
     assert sentence in (finding / "issue.md").read_text()
+
+
+@pytest.mark.tvm
+@pytest.mark.long
+@pytest.mark.programs
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not on PATH")
+def test_commits_that_cannot_be_built_make_several_suspects(tmp_path: Path) -> None:
+    finding = written(tmp_path)
+    for name in ("right", "changed"):
+        build(tmp_path / "builds" / name, changed=name == "changed")
+    commits = repository(tmp_path / "tvm", "right", "right", "none", "changed", "changed")
+    words = (finding, "--build-command", COMMAND, "--repo", "tvm", "--good", commits[0])
+    done = bisect(tmp_path, *words)
+    assert done.returncode == 0, done.stderr
+    names = [commit[:12] for commit in commits]
+    answer = f"{finding.name}: introduced by one of {names[2]}, {names[3]}: the others cannot tell"
+    assert done.stdout.splitlines()[-1] == answer
+    assert finding_file.read(finding).introduced == Introduction((names[2], names[3]), "", names[1])
+    sentence = f"It was introduced by one of {names[2]}, {names[3]}. {names[1]}, the build before, does not show it."
+    assert sentence in (finding / "issue.md").read_text()
+    built = (tmp_path / "built").read_text().split()
+    assert len(built) == len(set(built)), "each commit is built once"
+    assert commits[2] in built
+    again = bisect(tmp_path, *words, "--bad", commits[3], "--json")
+    found = json.loads(again.stdout)
+    assert found["introduced_by"] == [names[2], names[3]]
+    assert {run["build"]: run["verdict"] for run in found["runs"]}[names[2]] == "is not run"
+    assert (tmp_path / "built").read_text().split() == built, "what was built, and what cannot be, is kept"
+
+
+@pytest.mark.tvm
+@pytest.mark.programs
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not on PATH")
+def test_a_command_that_fails_ends_the_bisection(tmp_path: Path) -> None:
+    finding = written(tmp_path)
+    first, second = repository(tmp_path / "tvm", "right", "changed")
+    done = bisect(tmp_path, finding, "--build-command", "exit 3", "--repo", "tvm", "--good", first)
+    assert done.returncode == 69, done.stderr
+    assert f"fuzz: --build-command for {second[:12]}: exit code 3\n" in done.stderr
 
 
 @pytest.mark.parametrize(

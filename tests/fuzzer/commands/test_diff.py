@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-WORSE, NOT_REACHED, BAD_INPUT = 1, 2, 64
+WORSE, NOT_REACHED, BAD_INPUT, SAME = 1, 2, 64, 77
 
 ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "docs" / "examples" / "changed_relu.py"
@@ -33,7 +33,11 @@ def of_tflite(x):
 
 
 def diff(folder: Path, *words: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "fuzzer.cli", "diff", *map(str, words)]
+    return fuzz(folder, "diff", *words)
+
+
+def fuzz(folder: Path, *words: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "fuzzer.cli", *map(str, words)]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
 
 
@@ -55,8 +59,12 @@ ONE_LANE = ("--lanes", "relax-export-raw-llvm", "--seed", 1, "--workers", 2)
             " --patched, or a file with the change: --patched-preload FILE.py",
         ),
         (("--base", "base"), "fuzz: a toolchain with the name 'base' cannot be compared"),
-        (("--patched-preload", "change.py", "--changed", "setup.py"), "fuzz: --changed setup.py: not a file of"),
         (("--patched-preload", "change.py", "--cases", "none"), "fuzz: none: no case, no corpus and no campaign"),
+        (
+            ("--patched-preload", "change.py", "--markdown", "none/a.md"),
+            "fuzz: none is not a directory; make it, or name another place for a.md",
+        ),
+        (("--patched-preload", "change.py", "--sarif", "."), "fuzz: . is a directory; name a file for the report"),
         (("--patched-preload", "none.py"), "fuzz: --preload none.py: No such file or directory"),
     ],
 )
@@ -86,7 +94,11 @@ def test_a_change_for_the_worse(tmp_path: Path) -> None:
     assert 0 < result["reached"]["changed_relu.py relu"] <= result["reaching"] <= result["tests"]
     finding = json.loads((tmp_path / worse["folder"] / "finding.json").read_bytes())
     assert finding["confirmed"] == "3 of 3"
-    assert finding["versions"]["base"] == "host, where it is right"
+    assert finding["versions"]["base"] == "host"
+    sentence = f"It is right with `host`, and wrong with `{result['patched']}`."
+    assert sentence in (tmp_path / worse["folder"] / "issue.md").read_text()
+    page = fuzz(tmp_path, "report", worse["folder"], "--format", "html").stdout
+    assert re.sub(r"`(.*?)`", r"<code>\1</code>", sentence) in page
     assert f"`{worse['slug']}`" in (tmp_path / "a.md").read_text()
     (failure,) = ElementTree.parse(tmp_path / "a.xml").iter("failure")
     assert f"fuzz --replay diff/1/crashes/{worse['slug']}" in (failure.text or "")
@@ -96,6 +108,26 @@ def test_a_change_for_the_worse(tmp_path: Path) -> None:
     again = diff(tmp_path, *words, "--tests", 1)
     assert again.returncode == WORSE, again.stderr
     assert [path.name for path in (tmp_path / "diff/2/crashes").glob("wrong-*")] == [worse["slug"]]
+
+
+@pytest.mark.tvm
+@pytest.mark.long
+def test_a_base_that_is_wrong_is_fixed(tmp_path: Path) -> None:
+    """The other way round: the base has a change for the worse. A file that no build has does not count."""
+    change = written(tmp_path, EXAMPLE.read_text().replace("len(importer.shape_of(x)) == 3", "True"))
+    changed = ("python/tvm/relax/frontend/torch/exported_program_translator.py", "tests/python/relax/test_a.py")
+    words = ("--base-preload", change, *ONE_LANE, "--ops", "relu", "--tests", 60, "--json")
+    done = diff(tmp_path, *words, *(word for path in changed for word in ("--changed", path)))
+    assert done.returncode == 0, done.stderr
+    assert "tests/python/relax/test_a.py is part of no build; it does not count as changed code\n" in done.stderr
+    result = json.loads(done.stdout)
+    assert (result["verdict"], result["worse"]) == ("nothing is worse", [])
+    assert result["reaching"] > 0
+    fixed = next(each for each in result["fixed"] if each["kind"] == "wrong-value")
+    assert set(fixed["ops"]) == {"relu"}
+    assert json.loads((tmp_path / fixed["folder"] / "finding.json").read_bytes())["confirmed"] == "3 of 3"
+    again = fuzz(tmp_path, "--replay", fixed["folder"], "--preload", change)
+    assert again.returncode == SAME, again.stderr
 
 
 @pytest.mark.tvm

@@ -40,16 +40,38 @@ def test_a_python_file_without_functions_leaves_no_trace(tvm: Path) -> None:
     assert named_by([Path("python/tvm/relax/data.py")], tvm).untraced == ["python/tvm/relax/data.py has no function"]
 
 
-@pytest.mark.parametrize(
-    ("path", "message"),
-    [
-        ("tests/python/relax/test_op.py", r"^--changed tests/.*: not a file of TVM's package \(python/tvm/...\)$"),
-        ("python/tvm/relax/none.py", r"^--changed python/tvm/relax/none.py: .*/none.py: No such file or directory$"),
-    ],
-)
-def test_other_python_files_are_bad_input(tvm: Path, path: str, message: str) -> None:
-    with pytest.raises(Invalid, match=message):
-        named_by([Path(path)], tvm)
+def test_a_deleted_python_file_leaves_no_trace(tvm: Path) -> None:
+    found = named_by([Path("python/tvm/relax/none.py")], tvm)
+    assert (found.functions, found.untraced) == ({}, ["python/tvm/relax/none.py is not in the patched toolchain"])
+
+
+def test_a_file_of_the_package_that_is_no_python_is_bad_input(tvm: Path) -> None:
+    (tvm / "relax" / "broken.py").write_text("def f(:\n")
+    with pytest.raises(Invalid, match=r"^--changed python/tvm/relax/broken.py: .*/broken.py: invalid syntax .*$"):
+        named_by([Path("python/tvm/relax/broken.py")], tvm)
+
+
+UNBUILT = [
+    "tests/python/relax/test_op.py",
+    "tests/cpp/ir_test.cc",
+    "python/gen_requirements.py",
+    "setup.py",
+    "docs/index.rst",
+    "docs/conf.ini",
+    "README.md",
+]
+
+
+@pytest.mark.parametrize("path", UNBUILT)
+def test_files_that_no_build_has_do_not_count(tvm: Path, path: str) -> None:
+    found = named_by([Path("patched") / path, Path(FUSE_OPS)], tvm)
+    assert (found.unbuilt, found.untraced) == ([f"patched/{path}"], [])
+    assert found.functions == {"relax/transform/transform.py": ["FuseOps"]}
+
+
+def test_it_is_not_known_what_reaches_a_change_of_such_files_alone(tvm: Path) -> None:
+    found = named_by(list(map(Path, UNBUILT)), tvm)
+    assert (found.unbuilt, found.untraced) == (UNBUILT, ["the named files, which are part of no build"])
 
 
 @pytest.mark.parametrize(
@@ -80,9 +102,9 @@ def test_a_cpp_file_has_parts_by_its_text(tvm: Path, tmp_path: Path) -> None:
 
 
 def test_files_that_leave_no_trace(tvm: Path) -> None:
-    paths = [Path("docs/index.rst"), Path("src/support/parallel_for.cc")]
+    paths = [Path("cmake/config.cmake"), Path("src/support/parallel_for.cc")]
     assert named_by(paths, tvm).untraced == [
-        "docs/index.rst is neither Python nor C++",
+        "cmake/config.cmake is neither Python nor C++",
         "src/support/parallel_for.cc registers no pass and no operator, and belongs to no target",
     ]
 
@@ -139,6 +161,16 @@ def test_the_change_is_a_preloaded_file(tmp_path: Path) -> None:
     assert traced(pair.patched, code, tmp_path) is pair.patched, "its functions are noted anyway"
 
 
+def test_it_is_not_known_what_reaches_a_preloaded_file_without_functions(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text("import functools\nfrom tvm import topi\n\ntopi.nn.relu = functools.partial(topi.nn.relu)\n")
+    patched = replace(HOST, preload=read(path))
+    code = changed_code(Pair(PAIR.base, patched), [])
+    assert (code.untraced, code.is_traced) == (("mine.py, which has no function",), False)
+    code = changed_code(Pair(PAIR.base, patched), [Path("src/relax/transform/fuse_ops.cc")])
+    assert code.untraced == ("mine.py, which has no function",)
+
+
 def test_the_change_is_what_the_user_names(tmp_path: Path) -> None:
     code = changed_code(PAIR, [Path("python/tvm/relax/frontend/torch/fx_translator.py")])
     (names,) = code.functions.values()
@@ -153,5 +185,11 @@ def test_the_change_is_what_differs(tmp_path: Path) -> None:
         (tmp_path / name / "tvm" / "__init__.py").write_text(text)
     base, patched = (replace(HOST, name=n, environment={"PYTHONPATH": str(tmp_path / n)}) for n in ("one", "two"))
     assert changed_code(Pair(base, patched), []) == ChangedCode({"__init__.py": ["f"]})
+    for number in range(4):
+        (tmp_path / "two" / "tvm" / f"{number}.py").write_text("TABLE = {}\n")
+    code = changed_code(Pair(base, patched), [])
+    assert code.untraced == ("code outside of functions in 0.py, 1.py, 2.py and 1 other file",)
+    for number in range(4):
+        (tmp_path / "two" / "tvm" / f"{number}.py").unlink()
     (tmp_path / "two" / "tvm" / "libtvm.so").write_bytes(b"2")
     assert changed_code(Pair(base, patched), []).untraced == ("libtvm.so: --changed names its files",)

@@ -50,6 +50,7 @@ def with_message(doc: FindingDoc, message: str) -> FindingDoc:
         (replace(QUIET, waiting=1), Exit.GONE, "nothing worse was confirmed", "40 of 1,234 tests"),
         (replace(QUIET, unsure=(WRONG,)), Exit.GONE, "nothing worse was confirmed", "40 of 1,234 tests"),
         (replace(QUIET, reaching=0, fixed=(WRONG,)), Exit.GONE, "nothing is worse", "0 of 1,234 tests"),
+        (replace(QUIET, reaching=0, perhaps_fixed=(WRONG,)), Exit.GONE, "nothing is worse", "0 of 1,234 tests"),
     ],
 )
 def test_the_verdict(comparison: Comparison, code: Exit, words: str, reach: str) -> None:
@@ -63,6 +64,18 @@ def test_the_terminal() -> None:
     assert "worse: 2 findings\n" in text
     assert "fixed: 1\n" in text
     assert "own is worse than 0.26.0\nnext: " in text
+
+
+def test_what_is_fixed_stands_apart_from_what_is_not_confirmed() -> None:
+    compared = replace(QUIET, fixed=(WRONG,), perhaps_fixed=(RAISED, WRONG))
+    text = "\n".join(lines(compared))
+    assert "fixed: 1\n" in text
+    assert "\nperhaps fixed, not confirmed by each of three runs: 2\n" in text
+    assert "perhaps fixed" not in "\n".join(lines(FOUND))
+    rows = document(compared)
+    assert [len(rows[name]) for name in ("fixed", "perhaps_fixed")] == [1, 2]  # type: ignore[arg-type]
+    page = FORMS["markdown"](compared)
+    assert page.index("#### Fixed\n") < page.index("#### Perhaps fixed, not confirmed by each of three runs\n")
 
 
 def test_the_data() -> None:

@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from fuzzer.difference.python_changes import changed_functions, differing_libraries, functions_in, tvm_folder
+from fuzzer.difference.python_changes import (
+    changed_functions,
+    changed_modules,
+    differing_libraries,
+    functions_in,
+    tvm_folder,
+)
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.toolchains.toolchain import HOST, Toolchain
 
@@ -68,6 +74,27 @@ def change(trees: tuple[Path, Path], old: str, new: str) -> dict[str, list[str]]
 )
 def test_what_counts_as_a_change(trees: tuple[Path, Path], old: str, new: str, names: list[str]) -> None:
     assert change(trees, old, new) == ({"relax/op.py": names} if names else {})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "counts"),
+    [
+        ("\n\nclass", "\n\nTABLE = {1: 2}\n\nclass", True),
+        ("    def relu", "    rank = 3\n\n    def relu", True),
+        ("class Importer:", "class Importer(dict):", True),
+        ("key =", "other_key =", True),
+        ("\n\nclass", "\n\nsame = partial(same)\n\nclass", True),
+        ("\n\nclass", "\n\n__version__ = '2'\n\nclass", False),
+        ("\n\nclass", "\n\nimport os\nfrom os import path\n\nclass", False),
+        ("class Importer:", 'class Importer:\n    """A docstring."""\n', False),
+        ("def same", "def other", False),
+        ("lambda n: n", "lambda n: -n", False),
+        ("max(x, 0)", "max(x, 1)", False),
+    ],
+)
+def test_code_outside_of_functions(trees: tuple[Path, Path], old: str, new: str, counts: bool) -> None:
+    change(trees, old, new)
+    assert changed_modules(*trees) == (["relax/op.py"] if counts else [])
 
 
 def test_a_new_file_has_all_its_functions(trees: tuple[Path, Path]) -> None:

@@ -87,13 +87,13 @@ def test_the_rarer_a_function_the_more_often_its_operators_are_drawn() -> None:
     assert counts["conv2d",] > 5 * counts["relu",]
 
 
-def test_what_the_compilers_do_otherwise_counts_as_much_as_the_functions() -> None:
+def test_what_the_compilers_do_otherwise_counts_twice_as_much_as_the_functions() -> None:
     reach = Reach()
     reach.learn(made_of("relu"), ["f"])
     reach.learn(made_of("neg"), [], ["- kernel negative"])
     counts = drawn(others(reach, 2))
     assert set(counts) == {("relu",), ("neg",)}
-    assert counts["neg",] == pytest.approx(200, abs=40)
+    assert counts["neg",] == pytest.approx(267, abs=40)
 
 
 def test_what_the_compilers_do_otherwise_counts_where_no_function_is_known() -> None:

@@ -15,13 +15,13 @@ import pytest
 from fuzzer.commands import bench
 from fuzzer.evaluation.false_alarms import EVERY, Alarm, FalseAlarmOptions, FalseAlarmReport, each_result, lanes_of, run
 from fuzzer.isolate.executor import Executor
-from fuzzer.lanes import HONEST_LANES, ONNXRUNTIME, TORCH, TORCH_ENVELOPE, TORCH_F64
+from fuzzer.lanes import HONEST_LANES, ONNX_LANES, ONNXRUNTIME, TORCH, TORCH_ENVELOPE, TORCH_F64
 from generators.graph import Case, Invalid
-from oracles.lane import LaneSpec
+from oracles.lane import Importer, LaneSpec
 from oracles.outcome import Outcome, Ran, Result, Skipped
 
 LAYOUT = next(lane for lane in HONEST_LANES if lane.variant == "layout")
-FILES = [lane for lane in HONEST_LANES if lane.variant.startswith("ort-")]
+FILES = [lane for lane in HONEST_LANES if lane.importer is Importer.ONNX]
 COMPILED = [lane for lane in HONEST_LANES if lane.variant in ("decomposed", "inductor")]
 RIGHT = fakes.expect([1.0, -2.0, 3.0], envelope=0.25, ill=[False, True, False])
 
@@ -129,6 +129,24 @@ def test_references_come_first_and_the_reader_of_the_file_where_it_is_needed() -
     assert ONNXRUNTIME not in lanes_of(FalseAlarmOptions(lanes="torch-*"), 0)
     with pytest.raises(Invalid, match="no honest lane matches 'x'"):
         lanes_of(FalseAlarmOptions(lanes="x"), 0)
+
+
+def test_cases_of_onnx_have_lanes_of_their_own() -> None:
+    lanes = lanes_of(FalseAlarmOptions(dialect="onnx"), 0)
+    assert lanes[:4] == ONNX_LANES
+    assert [lane.name for lane in lanes[4:]] == ["onnx-disable", "onnx-basic", "onnx-extended", "onnx-all"]
+    with pytest.raises(Invalid, match="no dialect 'c'; there are torch and onnx"):
+        lanes_of(FalseAlarmOptions(dialect="c"), 0)
+
+
+@pytest.mark.parametrize(("witness", "disputed"), [(honest(), 0), (lied(), 1)])
+def test_a_case_of_onnx_whose_witness_does_not_agree_is_counted_and_gives_no_alarm(witness: Ran, disputed: int) -> None:
+    report = FalseAlarmReport()
+    lane = next(each for each in HONEST_LANES if each.dialect == "onnx")
+    outcomes = {**fakes.references_of_onnx(RIGHT), fakes.ONNX_WITNESS: witness, lane: lied()}
+    alarms = report.add(0, fakes.CASE, Result(outcomes))
+    assert [alarm.blamed for alarm in alarms] == ([] if disputed else ["tvm"])
+    assert (report.unjudged, report.summary()["disputed"]) == (disputed, disputed)
 
 
 class Recorder:

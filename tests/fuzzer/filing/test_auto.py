@@ -165,6 +165,26 @@ def test_an_error_that_lasts_is_printed_once_and_shown_in_the_status(
     assert waits(findings) == "3 findings could not be filed yet: KeyError: 'release'"
 
 
+def test_an_error_that_json_cannot_hold_does_not_end_the_filing(
+    auto: Auto, findings: list[Draft], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[Draft] = []
+
+    def fail(draft: Draft, *_: object) -> None:
+        tried.append(draft)
+        raise OSError(f"no file '\udcff{len(tried)}'")
+
+    monkeypatch.setattr("fuzzer.filing.auto.submit", fail)
+    monkeypatch.setattr("fuzzer.filing.auto.LOOK_SECONDS", 0.01)
+    with auto.filer:
+        auto.new += [draft.doc for draft in findings[:1]]
+        until(lambda: len(tried) == 1)
+        auto.new += [draft.doc for draft in findings[1:2]]
+        until(lambda: len(tried) == 2)
+    assert len(tried) == 4, "both were tried again at the end"
+    assert waits(findings) == r"2 findings could not be filed yet: OSError: no file '\udcff3'"
+
+
 def waits(findings: list[Draft]) -> str:
     """What `fuzz status` shows."""
     return filing_progress.read(findings[0].folder.parents[1]).line()

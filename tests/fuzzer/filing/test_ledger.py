@@ -134,8 +134,9 @@ def test_what_is_no_database(tmp_path: Path) -> None:
         ("UPDATE issues SET labels = '7'", "Expected `array`"),
         ("UPDATE issues SET state = 'x'", "Invalid enum value 'x'"),
         ("UPDATE issues SET url = x'00'", "Expected `str`"),
-        ("DROP TABLE issues", "no such table"),
-        ("CREATE VIEW v AS SELECT 1", "it has a view, 'v'; a ledger has tables only"),
+        ("DROP TABLE issues", "it has no 'issues'"),
+        ("CREATE VIEW v AS SELECT 1", "it has the view 'v', which difftvm does not make"),
+        ("CREATE TABLE v (a CHECK (a > 0))", "it has the table 'v', which difftvm does not make"),
     ],
 )
 def test_a_damaged_ledger_is_refused_with_advice(path: Path, change: str, message: str) -> None:

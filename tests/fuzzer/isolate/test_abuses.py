@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from ending import ends
 from fuzzer.isolate.executor import Bounds, Executor
 from fuzzer.isolate.selftest import SHORT
 from fuzzer.isolate.sine_case import sine_case as sine
-from fuzzer.system import process_tree
+from fuzzer.system import process_tree, strays
 from generators.graph import Case
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Cause, Died, Outcome, Raised, Ran, Stage, TimedOut, facts_of
@@ -40,9 +41,9 @@ def numbered(number: int) -> Case:
     return replace(case, tensors={name: np.full_like(array, number) for name, array in case.tensors.items()})
 
 
-@pytest.mark.parametrize("sin", ["scratch", "log", "zygote", "files"])
+@pytest.mark.parametrize("sin", ["scratch", "scratch_file", "scratch_link", "log", "zygote", "files"])
 def test_what_a_lane_does_to_its_surroundings_costs_no_other_its_result(executor: Executor, sin: str) -> None:
-    """It deletes all scratch folders, cuts the log, kills the zygote, or leaves files open."""
+    """It deletes or replaces all scratch folders, cuts the log, kills the zygote, or leaves files open."""
     first = {"log": Died, "zygote": Died}.get(sin, Ran)
     lanes = (faulty("honest", "before"), faulty(sin), faulty("files", "after"), faulty("honest", "last"))
     outcomes = rested(executor).run(sine(), lanes, SHORT).outcomes
@@ -59,6 +60,16 @@ def test_what_a_lane_leaves_running_ends_with_its_process(executor: Executor) ->
     assert isinstance(ran, Ran)
     assert ends(int(ran.outputs[0]))
     assert not executor._idle, "a process that has left others runs no other case"
+
+
+def test_a_process_without_an_environment_ends_after_the_zygote_was_killed(tmp_path: Path) -> None:
+    """No child is asked for after it, so the end of the executor has to end it."""
+    with Executor(tmp_path / "scratch") as executor:
+        died = executor.run(sine(), (faulty("orphan"),), SHORT).outcomes[faulty("orphan")]
+        assert isinstance(died, Died)
+        marked = list(strays.working_in(tmp_path / "scratch"))
+    assert marked, "the last one lives until the executor is closed"
+    assert all(map(ends, marked))
 
 
 @pytest.mark.parametrize(
@@ -84,12 +95,23 @@ def test_an_abuse_costs_no_other_lane_its_result(executor: Executor, sin: str, o
     assert [type(outcomes[lane]) for lane in lanes] == [Ran, outcome, Ran]
 
 
+def test_a_lane_that_begins_again_and_again_has_one_clock(executor: Executor) -> None:
+    """It names itself, as the second lane of a fresh process; or another lane, where it is the only one."""
+    lanes = (faulty("honest", "before"), faulty("starts"), faulty("honest", "after"))
+    bounds = Bounds(wall_seconds=1.5, cpu_seconds=1.5)
+    outcomes = executor.run_fresh(sine(), lanes, bounds).outcomes
+    assert [type(outcomes[lane]) for lane in lanes] == [Ran, TimedOut, Ran]
+    first = executor.run_fresh(sine(), lanes[1:], bounds).outcomes
+    assert [type(first[lane]) for lane in lanes[1:]] == [Died, Ran], "it has no right to end the lane after it"
+
+
 @pytest.mark.parametrize(
     ("sin", "bounds", "why"),
     [
         ("forks", Bounds(threads=20), "more than 20 processes and threads"),
         ("threads", Bounds(threads=40), "more than 40 processes and threads"),
         ("hog", Bounds(memory_bytes=1 << 30), "more than 1024 MiB"),
+        ("gulp", Bounds(memory_bytes=1 << 30), "more than 1024 MiB"),
     ],
 )
 def test_processes_below_a_lane_count_as_the_lane(executor: Executor, sin: str, bounds: Bounds, why: str) -> None:

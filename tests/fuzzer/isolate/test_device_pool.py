@@ -88,6 +88,12 @@ def qualified_type(error: Exception) -> str:
 # --- the worker
 
 
+def test_a_worker_adopts_orphans_and_writes_no_large_file(make: Make) -> None:
+    outcome = make().run(sine(), (lane("bounds"),)).outcomes[lane("bounds")]
+    assert isinstance(outcome, Ran)
+    assert outcome.outputs[0].tolist() == [1, processes.MOST_FILE_BYTES, 0]
+
+
 def test_a_worker_sees_its_device_only_and_runs_one_job_after_the_other(make: Make) -> None:
     pool = make()
     (supervisor,) = pool.supervisors

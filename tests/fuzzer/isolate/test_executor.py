@@ -224,9 +224,10 @@ def test_no_lanes_no_outcomes(executor: Executor) -> None:
 
 
 def test_real_lanes_run_a_network_without_a_bug(executor: Executor) -> None:
-    result = executor.run_fresh(network(), LANES)
+    lanes = [lane for lane in LANES if lane.dialect == "torch"]
+    result = executor.run_fresh(network(), lanes)
     assert {lane.name: type(outcome).__name__ for lane, outcome in result.outcomes.items()} == {
-        lane.name: "Ran" for lane in LANES
+        lane.name: "Ran" for lane in lanes
     }
     (eager,) = outputs(result.outcomes[TORCH])
     for lane in TVM_LANES:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import pytest
 from fakes import TORCH
 
-from fuzzer.isolate.protocol import At, DidRaise, DidSkip, Message, Noted
+from fuzzer.isolate.protocol import At, DidRaise, DidSkip, Message, Noted, ProtocolError
 from fuzzer.isolate.running_job import RunningJob
 from oracles.lane import LaneSpec
 from oracles.outcome import Broken, Facts, IllFormed, Mutant, MutantFate, Outcome, Result, Skipped, Stage
@@ -52,3 +53,16 @@ def test_the_messages_among_the_facts() -> None:
     assert found.ill_formed == IllFormed("import", "ValueError", PUBLIC)
     assert [mutant.message for mutant in found.mutants] == [PUBLIC, ""]
     assert found.kernels == 3
+
+
+def test_a_lane_begins_after_those_before_it_have_outcomes() -> None:
+    """Otherwise it could name the next lane as the one that hangs."""
+    lanes = [TORCH, replace(TORCH, name="other")]
+    job = RunningJob(os.getpid(), lanes, SCRATCH, Result({}))
+    job.take(At(0, Stage.RUN), memoryview(b""))
+    with pytest.raises(ProtocolError, match="it began lane 1 before a lane before it had an outcome"):
+        job.take(At(1, Stage.RUN), memoryview(b""))
+    assert job.lane == TORCH
+    job.take(DidSkip(0, "x"), memoryview(b""))
+    job.take(At(1, Stage.RUN), memoryview(b""))
+    assert job.lane == lanes[1]

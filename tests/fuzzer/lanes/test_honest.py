@@ -11,12 +11,14 @@ from graphs_by_hand import Call, case_of
 
 from fuzzer.lanes import HONEST_LANES
 from fuzzer.lanes.base.prepared_case import PreparedCase, Quiet
+from fuzzer.lanes.envelope.layouts import other_layout
 from fuzzer.lanes.honest import CXX, HonestLane
-from fuzzer.lanes.torch.envelope import other_layout
-from generators.graph import Case
+from generators.graph import Array, Case, TensorType
 from oracles.lane import LaneSpec
 
-CHEAP = [lane for lane in HONEST_LANES if lane.variant not in ("decomposed", "inductor", "threads")]
+OF_ONNX = [lane for lane in HONEST_LANES if lane.dialect == "onnx"]
+OF_TORCH = [lane for lane in HONEST_LANES if lane.dialect == "torch"]
+CHEAP = [lane for lane in OF_TORCH if lane.variant not in ("decomposed", "inductor", "threads")]
 CALLS: list[Call] = [("v0", "conv2d", "x0 w0"), ("v1", "relu", "v0"), ("v2", "mean", "v1", {"dim": (2, 3)})]
 
 
@@ -72,7 +74,7 @@ def test_onnxruntime_keeps_the_factor_of_a_product_in_its_dtype(dtype: str) -> N
     case = case_of({"x0": f"{dtype}[2,3]", "x1": f"{dtype}[3,2]"}, calls, "v1")
     prepared = PreparedCase(case, Quiet())
     right = prepared.model(*prepared.torch_inputs())[0].detach().numpy()
-    for lane in HONEST_LANES:
+    for lane in OF_TORCH:
         if lane.variant.startswith("ort-"):
             (array,) = HonestLane().run(prepared, lane, Quiet()).outputs
             np.testing.assert_allclose(array, right, rtol=4 * np.finfo(dtype).eps, err_msg=lane.name)
@@ -90,7 +92,7 @@ def test_onnxruntime_transposes_a_matrix_that_it_multiplies_by_a_vector() -> Non
     case = case_of({"x0": "float32[2,3]", "x1": "float32[4]"}, calls, "v2 v3")
     prepared = PreparedCase(case, Quiet())
     right = prepared.model(*prepared.torch_inputs())[0].detach().numpy()
-    for lane in HONEST_LANES:
+    for lane in OF_TORCH:
         if lane.variant.startswith("ort-"):
             np.testing.assert_allclose(HonestLane().run(prepared, lane, Quiet()).outputs[0], right, err_msg=lane.name)
 
@@ -99,10 +101,27 @@ def test_onnxruntime_transposes_a_matrix_that_it_multiplies_by_a_vector() -> Non
 def test_onnxruntime_expands_to_no_elements() -> None:
     calls: list[Call] = [("v0", "relu", "x0"), ("v1", "expand", "v0", {"shape": (-1, 0)}), ("v2", "sigmoid", "v1")]
     case = case_of({"x0": "float32[2,1]"}, calls, "v2")
-    for lane in HONEST_LANES:
+    for lane in OF_TORCH:
         if lane.variant.startswith("ort-"):
             (array,) = HonestLane().run(PreparedCase(case, Quiet()), lane, Quiet()).outputs
             assert array.shape == (2, 0), lane.name
+
+
+def test_onnxruntime_does_not_quantise_integers_of_32_bits() -> None:
+    """Its propagation of quantisations makes uint8 of them, so negative numbers become zero."""
+    calls: list[Call] = [
+        ("v0", "DequantizeLinear-13", "x0 w0", {"axis": None, "inputs": (True, True, False)}),
+        ("v1", "Reshape-14", "v0", {"shape": (1,), "allowzero": None}),
+        ("v2", "Neg-13", "v1"),
+    ]
+    case = case_of({"x0": "int32[]", "w0": "float32[]"}, calls, "v2", lambda item: minus_seven(item.value.type), 15)
+    for lane in OF_ONNX:
+        (array,) = HonestLane().run(PreparedCase(case, Quiet()), lane, Quiet()).outputs
+        assert array.tolist() == [-49.0], lane.name
+
+
+def minus_seven(type: TensorType) -> Array:
+    return np.full(type.sizes, -7, type.dtype.numpy)
 
 
 @pytest.mark.filterwarnings("ignore")

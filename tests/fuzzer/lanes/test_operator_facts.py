@@ -8,7 +8,7 @@ from fuzzer.lanes.torch.one_pass import ONE_PASS
 from fuzzer.lanes.torch.skipped_padding import WITHOUT_ZEROS
 from generators.graph import DType, TensorType
 from generators.op import ZEROS_OF_BASE, ZEROS_WHERE_BOOL, Arithmetic, Op, never, zeros_of
-from generators.table import TABLE
+from generators.torch.ops import TABLE
 
 EACH_ROW = pytest.mark.parametrize("op", TABLE.values(), ids=lambda op: op.name)
 F32 = TensorType(DType.FLOAT32, (4,))

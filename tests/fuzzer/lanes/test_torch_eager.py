@@ -13,12 +13,18 @@ from graphs_by_hand import Call, case_of, numbered
 
 from fuzzer.lanes import TORCH, TORCH_ENVELOPE, TORCH_F64
 from fuzzer.lanes.base.prepared_case import PreparedCase, Quiet
+from fuzzer.lanes.envelope.measure import LAST_UNITS
+from fuzzer.lanes.envelope.program import Program
+from fuzzer.lanes.envelope.push import tiny
+from fuzzer.lanes.envelope.sample import PLAIN
+from fuzzer.lanes.envelope.sizes import sizes_of
 from fuzzer.lanes.torch import eager as references
 from fuzzer.lanes.torch import envelope as measuring
-from fuzzer.lanes.torch.skipped_padding import without_padding
+from fuzzer.lanes.torch.skipped_padding import WITHOUT_ZEROS
 from generators.choice import NumpySource
 from generators.graph import Array, Case, DType, Form, Input, Layout, Profile, TensorType
 from generators.random_graph import generate
+from generators.table import rows
 from oracles.lane import Engine, Importer, LaneSpec
 from oracles.reference import rounding_error
 from oracles.tolerance import C
@@ -69,7 +75,7 @@ def test_node_by_node_is_the_whole_model(profile: Profile) -> None:
         case = source.choice(generate(source, origin=f"test {index}", profile=profile).instances())
         before = {name: array.tobytes() for name, array in case.tensors.items()}
         truth = run(case, TORCH_F64)
-        alone = measuring.Program(case).run(measuring.PLAIN)
+        alone = Program(case, measuring.TORCH).run(PLAIN)
         for right, found in zip(truth, alone, strict=True):
             scale = np.abs(np.where(np.isfinite(right), right, 0)).max(initial=0) if right.dtype == np.float64 else 0
             np.testing.assert_allclose(found, right, rtol=1e-9, atol=1e-9 * scale, err_msg=case.origin)
@@ -80,7 +86,7 @@ def test_node_by_node_is_the_whole_model(profile: Profile) -> None:
         assert {name: array.tobytes() for name, array in case.tensors.items()} == before
         forms |= {node.form for node in case.graph.nodes}
         layouts |= {item.layout for item in case.graph.inputs}
-    assert forms == set(Form)
+    assert forms == {form for op in rows("torch").values() for form in (Form.PLAIN, *op.forms)}
     assert layouts == set(Layout)
 
 
@@ -149,7 +155,7 @@ EVERY_FLOAT = pytest.mark.parametrize("dtype", [d for d in DType if d.is_float])
 def in_units(spread: Array, truth: Array, dtype: DType) -> Array:
     """What the pushes made of each number, in units: without what is added for the last roundings."""
     units = spread / (dtype.eps * np.abs(truth))
-    return np.asarray(np.where(units > 0, units - measuring.LAST_UNITS, 0.0))
+    return np.asarray(np.where(units > 0, units - LAST_UNITS, 0.0))
 
 
 @EVERY_FLOAT
@@ -261,7 +267,7 @@ def test_the_envelope_of_a_sum_includes_accumulation_in_half_precision_where_pro
     """The envelope is the same on every processor, and PyTorch's result lies in it, whichever kernel computed it."""
     case = half_sums()[name]
     node = case.graph.nodes[0]
-    assert measuring._Step(node, case.graph.arg_types(node)).operand_size == DType.FLOAT16.eps
+    assert max(sizes_of(node, case.graph.arg_types(node)).operands) == DType.FLOAT16.eps
     (eager,), (truth,), ((spread,), _) = run(case, TORCH), run(case, TORCH_F64), envelope(case)
     assert (np.abs(eager - truth) <= C * (spread + rounding_error(truth, eager.dtype))).all()
 
@@ -282,7 +288,7 @@ def test_steps_of_half_precision_are_rounded_each() -> None:
     sizes = []
     for op in ("sum", "prod"):
         node = case_of({"x0": "float16[256]"}, [("v0", op, "x0")], "v0", ones).graph.nodes[0]
-        sizes.append(measuring._Step(node, (TensorType.parse("float16[256]"),)).operand_size)
+        sizes.append(sizes_of(node, (TensorType.parse("float16[256]"),)).operands[0])
     assert sizes == [16 * DType.FLOAT32.eps, DType.FLOAT16.eps]
 
 
@@ -318,7 +324,7 @@ def test_a_call_in_place_leaves_its_operand_as_it_was() -> None:
     case = case_of({"x0": "float32[3]"}, [("v0", "neg", "x0"), ("v1", "add:inplace", "v0 x0")], "v1", thirds)
     node = case.graph.nodes[1]
     args = [torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64) for _ in range(2)]
-    (result,) = measuring._Step(node, case.graph.arg_types(node))(args, measuring.PLAIN)
+    (result,) = measuring.TorchKernel(node, case.graph, case.graph.arg_types(node))(args)
     assert result.tolist() == [2.0, 4.0, 6.0]
     assert [arg.tolist() for arg in args] == [[1.0, 2.0, 3.0]] * 2
 
@@ -397,7 +403,7 @@ def test_an_overflow_of_an_intermediate_result_is_ill_conditioned() -> None:
 
 @pytest.mark.parametrize("dtype", [DType.FLOAT32, DType.BFLOAT16])
 def test_denormal_numbers_may_be_zero(dtype: DType) -> None:
-    array = np.array([measuring.tiny(dtype) / 4, 1.0], dtype.numpy)
+    array = np.array([tiny(dtype) / 4, 1.0], dtype.numpy)
     calls: list[Call] = [
         ("v0", "flip", "x0", {"dims": (0,)}),
         ("v1", "sign", "x0"),
@@ -405,7 +411,7 @@ def test_denormal_numbers_may_be_zero(dtype: DType) -> None:
     ]
     case = case_of({"x0": f"{dtype}[2]"}, calls, "v0 v1 v2", lambda item: array)
     (first, second, _), (_, _, ill) = envelope(case)
-    assert (first >= measuring.tiny(dtype)).all()
+    assert (first >= tiny(dtype)).all()
     assert second[0] >= 1.0
     assert ill.tolist() == [True, False]
 
@@ -465,8 +471,9 @@ def test_a_convolution_that_skips_the_padding_is_one(rank: int, attrs: dict[str,
     draw = lambda *shape: torch.randn(shape, generator=noise, dtype=torch.float64)
     x, weight, bias = draw(2, 4, *(7, 6, 5)[:rank]), draw(6, 4 // attrs["groups"], *(2, 3, 1)[:rank]), draw(6)
     right = getattr(torch, f"conv{rank}d")(x, weight, bias, **attrs)
-    torch.testing.assert_close(without_padding(x, weight, [bias], attrs), right)
-    torch.testing.assert_close(without_padding(x[0], weight, [bias], attrs), right[0])
+    convolve = WITHOUT_ZEROS[f"conv{rank}d"]
+    torch.testing.assert_close(convolve((x, weight, bias), attrs), (right,))
+    torch.testing.assert_close(convolve((x[0], weight, bias), attrs), (right[0],))
 
 
 def test_denormal_numbers_of_float16_stay() -> None:
@@ -485,7 +492,7 @@ def test_numbers_that_are_denormal_inside_a_function_may_be_zero() -> None:
         lambda item: np.array(numbers[item.value.name], np.float32),
     )
     truth = float(run(case, TORCH_F64)[0][0, 0])
-    assert measuring.tiny(DType.FLOAT32) < truth < 100 * measuring.tiny(DType.FLOAT32)
+    assert tiny(DType.FLOAT32) < truth < 100 * tiny(DType.FLOAT32)
     assert envelope(case)[0][0][0, 0] >= truth
 
 
@@ -497,5 +504,5 @@ def test_products_that_are_denormal_inside_a_sum_may_be_zero() -> None:
         lambda item: np.full(64, 1e-19, np.float32),
     )
     truth = float(run(case, TORCH_F64)[0])
-    assert measuring.tiny(DType.FLOAT32) < truth
+    assert tiny(DType.FLOAT32) < truth
     assert float(envelope(case)[0][0]) >= truth

@@ -8,7 +8,7 @@ from graphs_by_hand import Call, case_of
 
 from fuzzer.lanes import GRADIENT_REFERENCES
 from fuzzer.lanes.base.prepared_case import PreparedCase, Quiet
-from fuzzer.lanes.torch.envelope import LAST_UNITS
+from fuzzer.lanes.envelope.measure import LAST_UNITS
 from fuzzer.lanes.torch.gradient import ULPS, TorchGradientLane
 from generators.graph import Case, DType, Input
 from oracles.reference import GRADIENT, Expected, expected

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -28,18 +29,22 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lanes = ("--ops", "relu,exp", "--tests", 12, "--seed", 3, "--workers", 2, "--drain", 0, "--triage-share", 0)
     fuzz("run", "--campaign", folder / "hunt", *lanes)
     printed = fuzz("corpus", "keep", folder / "hunt", "--into", folder / "kept", "--cases", 6)
-    assert "cases in" in printed
+    assert re.search(r"^\d cases in .*\n0 of 0 families of findings kept$", printed, re.MULTILINE), printed
     return folder / "kept"
 
 
 def test_a_corpus_that_was_just_made_ends_as_recorded(kept: Path) -> None:
-    printed = fuzz("corpus", "run", kept)
-    assert printed.splitlines()[-1] == "all lanes end as recorded"
+    printed = fuzz("corpus", "run", kept).splitlines()
+    assert printed[-1] == "all lanes end as recorded"
+    record = json.loads((kept / "corpus.json").read_text())
+    assert printed[-2].startswith(f"{len(record['failures'])} known failures as expected, in ")
 
 
 def test_a_change_for_the_worse_is_named_and_its_case_is_saved(kept: Path, tmp_path: Path) -> None:
     words = ("corpus", "run", kept, "--preload", CHANGED, "--save", tmp_path, "--json")
     found = json.loads(fuzz(*words, expects=78))
+    recorded = json.loads((kept / "corpus.json").read_text())["failures"]
+    assert {each["failure"] for each in found["known"]} <= recorded.keys()
     worse = [each for each in found["changed"] if each["change"] == "worse"]
     assert worse
     assert all("relu" in each["ops"] for each in worse)

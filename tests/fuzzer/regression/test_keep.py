@@ -69,6 +69,9 @@ def test_failures_are_recorded_with_their_family() -> None:
 def test_a_finding_says_its_own_family() -> None:
     made = Record({FAILURE: "of another"})
     made.add(candidate(1, "", family="its own"), ends({FX: FAILURE}), ends({FX: FAILURE}))
+    made.add(candidate(2, ""), ends({FX: FAILURE}), ends({FX: FAILURE}))
+    made.add(candidate(3, "", family="without a steady lane"), ends({FX: FAILURE}), ends({}))
+    assert made.kept_families == {"its own"}
     assert made.description([], {}).failures[FAILURE].family == "its own"
 
 

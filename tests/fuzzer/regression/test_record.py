@@ -7,13 +7,25 @@ import zipfile
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 from regression_by_hand import EXPORT, small_corpus
 
 from fuzzer.regression import record
-from fuzzer.regression.record import CASES, DESCRIPTION, EXPECTED, read, short, write
+from fuzzer.regression.record import (
+    CASES,
+    DESCRIPTION,
+    EXPECTED,
+    MOST_BYTES,
+    Entry,
+    name_of,
+    packed_size,
+    read,
+    short,
+    write,
+)
 from generators import case_file
-from generators.graph import Invalid
+from generators.graph import Case, Invalid
 
 
 @pytest.fixture
@@ -36,6 +48,23 @@ def test_equal_corpora_have_equal_files(folder: Path, tmp_path: Path) -> None:
     write(tmp_path / "again", kept.description, kept.entries, kept.cases)
     for name in (DESCRIPTION, EXPECTED, CASES):
         assert (folder / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
+
+
+def test_the_size_of_a_case_is_what_it_takes_in_the_archive(folder: Path) -> None:
+    end = 22  # of an archive
+    assert sum(map(packed_size, read(folder).cases.values())) + end == (folder / CASES).stat().st_size
+
+
+def test_a_corpus_that_is_too_large_is_not_written(tmp_path: Path) -> None:
+    case = small_corpus().cases[small_corpus().entries[0].case]
+    noise = np.frombuffer(np.random.default_rng(1).bytes(MOST_BYTES), dtype=np.int32)
+    large = Case(case.graph, {**case.tensors, "noise": noise})
+    entries = [Entry(name_of(large), ["add"], "test 0 of me", right=["relax-export-llvm"])]
+    with pytest.raises(
+        Invalid, match=r"kept: it would take 5,\d{3},\d{3} bytes, and 5,000,000 are too many; keep fewer"
+    ):
+        write(tmp_path / "kept", small_corpus().description, entries, {entries[0].case: large})
+    assert not (tmp_path / "kept").exists()
 
 
 def test_a_line_has_what_a_reviewer_needs(folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from fuzzer.regression.known import shown_again
 from fuzzer.regression.record import CASES, DESCRIPTION, EXPECTED, name_of, read
 from fuzzer.regression.shipped import KEPT, shipped_cases
 
@@ -33,6 +34,12 @@ def test_the_page_has_its_figures() -> None:
     lanes = sum(len(entry.right) + len(entry.unsupported) + len(entry.fails) for entry in kept.entries)
     assert f"{len(kept.entries):,} cases, {lanes:,} lanes in host" in page
     assert f"{len(kept.description.failures):,} failures are expected" in page
+    shown = shown_again(kept, set(kept.lanes), ())
+    assert (
+        f"\n{len(shown):,} known failures as expected, in {len({each.family for each in shown}):,} families\n" in page
+    )
+    explained = {each.family for each in kept.description.failures.values()} - {""}
+    assert f"In the shipped corpus, {len(explained)} families are those of findings" in " ".join(page.split())
 
 
 def test_only_cases_of_the_given_operators_are_taken() -> None:

@@ -13,8 +13,8 @@ from fakes import TVM_ONNX
 from graphs_by_hand import case_of
 from records import record
 
-from fuzzer.cases.onnx_model import Node, OnnxModel, Value
 from fuzzer.report import repro
+from generators.onnx.model import Node, OnnxModel, Value
 from oracles.finding import Kind
 from oracles.outcome import Raised, Stage
 

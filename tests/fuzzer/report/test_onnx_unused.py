@@ -9,12 +9,12 @@ from fakes import TVM_ONNX
 from graphs_by_hand import case_of
 from records import record
 
-from fuzzer.cases.onnx_model import Attribute, Node, OnnxModel, Tensor, Value
 from fuzzer.isolate.reports import ScriptRun
 from fuzzer.report import own_script, wording
 from fuzzer.report.onnx_unused import operator_at_fault, without_unused
 from fuzzer.signature.blame import Blame, Place
 from fuzzer.triage.investigate import Confirmed, Sighting
+from generators.onnx.model import Attribute, Node, OnnxModel, Tensor, Value
 from oracles.finding import Kind
 from oracles.lane import LaneSpec
 from oracles.outcome import Raised, Stage

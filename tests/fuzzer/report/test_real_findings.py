@@ -16,11 +16,11 @@ import msgspec
 import pytest
 from warm_python import WarmPython
 
-from fuzzer.cases import onnx_model
 from fuzzer.findings import finding_file
 from fuzzer.findings.record import FindingRecord
 from fuzzer.report import issue, repro
 from generators import case_file
+from generators.onnx import model as onnx_model
 
 STORED: list[dict[str, Any]] = json.loads(Path(__file__).with_name("real_findings.json").read_text())
 

@@ -15,13 +15,13 @@ from onnx import TensorProto, helper, numpy_helper
 from records import record
 from warm_python import WarmPython
 
-from fuzzer.cases.onnx_model import OnnxModel, decode, encode
 from fuzzer.findings.record import FindingRecord
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes.onnx.description import NoDescription, described
 from fuzzer.report import issue, repro
 from fuzzer.triage import exported
 from generators.graph import Case, Invalid
+from generators.onnx.model import OnnxModel, decode, encode
 from oracles.finding import Component, Evidence, Finding, Kind, Mismatch, WorstElement
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Outcome, Raised, Ran, Result, Stage

@@ -235,6 +235,20 @@ def test_the_build_that_introduced_it(found: Introduction, sentence: str) -> Non
     assert wording.summary(shown).endswith(sentence)
 
 
+@pytest.mark.parametrize(
+    ("versions", "sentence"),
+    [
+        ({"tvm": "0.27.0"}, ""),
+        ({"base": "0.26.0", "patched": "own"}, "It is right with `0.26.0`, and wrong with `own`."),
+    ],
+)
+def test_the_builds_that_were_compared(versions: dict[str, str], sentence: str) -> None:
+    shown = record(CONV, Kind.WRONG_VALUE, TVM, Mismatch(0, "1", "2"))
+    shown = replace(shown, doc=msgspec.structs.replace(shown.doc, versions=versions))
+    assert wording.compared(shown) == sentence
+    assert sentence in wording.summary(shown)
+
+
 def test_what_others_get_wrong_is_not_tagged_relax() -> None:
     finding = record(CONV, Kind.REJECTED, TVM, Raised(Stage.EXPORT, "E", "no way"), component=Component.EXPORTER)
     assert wording.title(finding) == f"[Bug][torch export] Exporting {OPS} fails: no way"

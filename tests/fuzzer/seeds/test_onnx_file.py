@@ -12,7 +12,6 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from fuzzer.cases.onnx_model import Attribute, Node, Tensor
 from fuzzer.children.onnx_reader import answer
 from fuzzer.isolate.validity import Validity
 from fuzzer.seeds import onnx_file, onnx_graph
@@ -21,6 +20,7 @@ from fuzzer.seeds.extract import extract
 from fuzzer.seeds.program import Program
 from fuzzer.seeds.resolve import Resolved, resolve
 from generators.graph import Invalid, Role, TensorType
+from generators.onnx.model import Attribute, Node, Tensor
 
 pytestmark = pytest.mark.slow
 
@@ -45,7 +45,7 @@ node = helper.make_node
 
 
 def read(path: Path) -> Program:
-    """Read a file as `onnx_file.read` does, but in this process instead of a child."""
+    """The file as calls of PyTorch. It is read in this process instead of a child."""
     return onnx_file.program(onnx_graph.decode(msgspec.json.encode(answer(path)), str(path)), path)
 
 
@@ -153,10 +153,13 @@ def test_a_recurrent_layer_has_parameters_of_pytorchs_layout(tmp_path: Path) -> 
 
 
 def test_what_has_no_word_is_a_cut(tmp_path: Path) -> None:
-    branch = helper.make_graph([node("Relu", ["x"], ["t"])], "then", [], [helper.make_empty_tensor_value_info("t")])
+    branches = [
+        helper.make_graph([node(op, ["x"], ["t"])], op, [], [helper.make_empty_tensor_value_info("t")])
+        for op in ("Relu", "Neg")
+    ]
     nodes = [
         node("Relu", ["x"], ["a"]),
-        node("If", ["p"], ["b"], then_branch=branch, else_branch=branch),
+        node("If", ["p"], ["b"], then_branch=branches[0], else_branch=branches[1]),
         node("NonMaxSuppression", ["boxes", "scores"], ["c"]),
         node("FastGelu", ["a"], ["d"], domain="com.microsoft"),
         node("Softmax", ["a"], ["e"], axis=-1, unheard_of=1),
@@ -269,7 +272,7 @@ def test_one_constant_of_many_numbers_is_no_shape_of_many_nodes(tmp_path: Path) 
 
 def test_a_child_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = save(tmp_path / "m.onnx", [node("Relu", ["x"], ["y"])], {"x": "float32[2]"}, "y")
-    assert onnx_file.read(path) == read(path)
+    assert onnx_file.program(onnx_file.read(path), path) == read(path)
     path.write_bytes(b"\x80\x04")
     with pytest.raises(Invalid, match="is no ONNX file, or only the beginning of one"):
         onnx_file.read(path)
@@ -313,7 +316,7 @@ def test_a_node_that_does_not_fit_its_operands_is_a_cut(bare: Node, opset: int, 
 def test_an_empty_tensor_with_large_sizes_is_too_large() -> None:
     types: dict[str, tuple[str, tuple[int | None, ...]]] = dict.fromkeys("xy", ("FLOAT", (0, 2**31, 2**31)))
     graph = onnx_graph.OnnxGraph(18, ("x",), (Node("Softmax", ("x",), ("y",)),), types, {}, ())
-    cut = extract(onnx_file.program(graph, Path("m.onnx")), 8, Validity())
+    cut = extract(resolve(onnx_file.program(graph, Path("m.onnx"))), 8, Validity())
     assert cut.cases == ()
     assert list(cut.dropped) == ["float32[0,2147483648,2147483648] stays as large as that"]
 

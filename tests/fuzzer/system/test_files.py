@@ -88,3 +88,26 @@ def test_a_folder_is_renamed_and_synced_before_its_files_are_deleted(
     assert os.listdir(tmp_path) == []
     with pytest.raises(FileNotFoundError):
         files.remove_folder(tmp_path / "one")
+
+
+@pytest.mark.parametrize("place", ["scratch", "scratch/host"])
+@pytest.mark.parametrize("made", ["nothing", "file", "pipe", "dangling", "link"])
+def test_a_folder_of_children_replaces_what_they_put_in_its_place(tmp_path: Path, place: str, made: str) -> None:
+    outside, folder = tmp_path / "outside", tmp_path / "scratch" / "host"
+    outside.mkdir()
+    (tmp_path / place).parent.mkdir(exist_ok=True)
+    makes = {
+        "nothing": lambda path: None,
+        "file": lambda path: path.write_text("x"),
+        "pipe": os.mkfifo,
+        "dangling": lambda path: path.symlink_to("nowhere"),
+        "link": lambda path: path.symlink_to(outside),
+    }
+    makes[made](tmp_path / place)
+    files.make_own_folder(folder)
+    (folder / "log").touch()
+    assert not folder.is_symlink()
+    if place == "scratch/host":
+        assert os.listdir(outside) == []
+    files.make_own_folder(folder)
+    assert os.listdir(folder) == ["log"], "a folder stays"

@@ -8,7 +8,6 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from ending import ends
@@ -88,26 +87,6 @@ def test_memory_and_time_of_all_count(start: Start) -> None:
     assert used.resident > 1 << 27
     assert used.cpu > 0.2
     assert process_tree.usage(os.getpid()).processes == alone.processes + 2
-
-
-def test_strays_are_those_outside_the_tree_that_work_in_the_folder(start: Start, tmp_path: Path) -> None:
-    inside = start("sleep", "60", TMPDIR=str(tmp_path))
-    double = "import subprocess; print(subprocess.Popen(['sleep', '60'], start_new_session=True).pid, flush=True)"
-    leaves = start(sys.executable, "-c", double, TMPDIR=str(tmp_path / "x"))
-    assert leaves.stdout is not None
-    stray = int(leaves.stdout.readline())
-    leaves.wait()
-    other = subprocess.Popen(
-        ["sleep", "60"], env={"PATH": os.environ["PATH"], "TMPDIR": f"{tmp_path}-2", "MY_TMPDIR": str(tmp_path)}
-    )
-    try:
-        assert process_tree.kill_strays(tmp_path, os.getpid()) == [stray]
-        assert ends(stray)
-        assert inside.poll() is None
-        assert other.poll() is None
-    finally:
-        other.kill()
-        other.wait()
 
 
 def test_a_process_that_has_ended_uses_nothing() -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import resource
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from fuzzer.system import processes
 from fuzzer.system.processes import MOST_FILE_BYTES, give_back_memory, resident_bytes
 
 
@@ -88,3 +91,45 @@ def test_a_lower_limit_of_the_user_stays() -> None:
     program = f"{lower}print(resource.getrlimit(resource.RLIMIT_FSIZE)[1])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout == f"{1 << 20}\n", done.stderr
+
+
+TAKES = """
+import sys, time
+print(flush=True)
+input()
+kept = []
+try:
+    for _ in range(8):
+        kept.append(bytearray(32 << 20))
+except MemoryError:
+    pass
+print(len(kept), flush=True)
+while sys.argv[1:]:
+    pass
+"""
+
+
+def bounded(*arguments: str) -> tuple[str, int]:
+    """What a process prints, and its exit code, that may take 64 MiB and half a CPU second from now on."""
+    with subprocess.Popen([sys.executable, "-c", TAKES, *arguments], stdin=-1, stdout=-1, text=True) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        processes.bound_by_kernel(process.pid, 64 << 20, 0.5)
+        hard = [resource.prlimit(process.pid, kind)[1] for kind in (resource.RLIMIT_DATA, resource.RLIMIT_CPU)]
+        assert hard == [resource.getrlimit(kind)[1] for kind in (resource.RLIMIT_DATA, resource.RLIMIT_CPU)]
+        out, _ = process.communicate("\n")
+    return out.strip(), process.returncode
+
+
+def test_the_kernel_refuses_a_process_twice_its_memory() -> None:
+    assert bounded() == ("3", 0), "128 MiB are not enough for four pieces of 32 MiB and a page"
+
+
+def test_the_kernel_ends_a_process_after_twice_its_time() -> None:
+    assert bounded("spin") == ("3", -signal.SIGXCPU)
+
+
+def test_a_process_that_has_ended_is_not_bounded() -> None:
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    processes.bound_by_kernel(gone.pid, 1, 1.0)

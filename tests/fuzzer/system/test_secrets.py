@@ -18,12 +18,14 @@ from fuzzer.system.files import copy_folder, write_atomically, write_folder
 from oracles.outcome import Stage
 
 CANARY = "canary-0123456789"
+PR_GET_DUMPABLE = 3  # prctl.h
 
 
 @pytest.fixture(autouse=True)
 def _own_secrets(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The environment comes back after a test, and nothing of it is blanked then."""
     monkeypatch.setattr(secrets, "_removed", {})
+    monkeypatch.setattr(secrets, "_moved", {})
     monkeypatch.setattr(secrets, "_needles", set())
     before = dict(os.environ)
     yield
@@ -31,13 +33,24 @@ def _own_secrets(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    "name", ["GITHUB_TOKEN", "GH_TOKEN", "token", "AWS_SECRET_ACCESS_KEY", "UV_INDEX_MINE_PASSWORD", "OPENAI_API_KEY"]
+    "name",
+    [
+        *("GITHUB_TOKEN", "GH_TOKEN", "token", "AWS_SECRET_ACCESS_KEY", "UV_INDEX_MINE_PASSWORD", "OPENAI_API_KEY"),
+        *("PGPASSWORD", "MYSQL_PWD", "GITHUB_PAT", "OPENAI_KEY", "DB_PASS", "NPM_AUTH", "DOCKER_AUTH_CONFIG"),
+        *("TORCH_AUTH", "CONDA_KEY", "DIFFTVM_PAT", "SENTRY_DSN", "CI_JOB_JWT", "MY_APIKEY"),
+    ],
 )
 def test_names_of_secrets(name: str) -> None:
     assert secrets.is_secret(name)
 
 
-@pytest.mark.parametrize("name", ["PATH", "TOKENIZERS_PARALLELISM", "SSH_AUTH_SOCK", "KEYBOARD", "MAX_TOKENS"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("PATH", "TOKENIZERS_PARALLELISM", "SSH_AUTH_SOCK", "KEYBOARD", "MAX_TOKENS", "PWD", "OLDPWD"),
+        *("XAUTHORITY", "PYTHONPATH", "LD_LIBRARY_PATH", "MANPATH"),
+    ],
+)
 def test_names_of_other_variables(name: str) -> None:
     assert not secrets.is_secret(name)
 
@@ -94,18 +107,38 @@ def test_passwords_in_urls(text: str, passwords: list[str]) -> None:
     assert secrets.passwords_in(text) == passwords
 
 
-def test_the_list_of_processes_shows_no_password() -> None:
+@pytest.mark.parametrize(
+    ("name", "text", "stays"),
+    [
+        ("PIP_INDEX_URL", f"https://me:{CANARY}@packages.invalid/simple", True),
+        ("PGPASSWORD", CANARY, False),
+        ("WALLET_SEED", CANARY, True),  # no list knows this name
+    ],
+)
+def test_no_other_process_reads_a_value(name: str, text: str, stays: bool) -> None:
+    """Nothing else in the environment is a secret."""
     program = (
+        "import contextlib, ctypes, os\n"
         "from fuzzer.system import secrets\n"
         "secrets.remove_from_environment()\n"
-        "import os; print(os.environ['PIP_INDEX_URL']); print(open('/proc/self/environ').read())\n"
+        "secrets.remove_from_environment()\n"
+        f"print(os.environ.get({name!r}))\n"
+        f"print(ctypes.CDLL(None).prctl({PR_GET_DUMPABLE}, 0, 0, 0, 0))\n"
+        "with contextlib.suppress(PermissionError):\n"  # then nobody but root may read it
+        "    print(open('/proc/self/environ').read())\n"
     )
-    url = f"https://me:{CANARY}@packages.invalid/simple"
-    done = subprocess.run(
-        [sys.executable, "-c", program], env={**os.environ, "PIP_INDEX_URL": url}, capture_output=True, text=True
-    )
-    assert done.stdout.splitlines()[0] == url, done.stderr
-    assert CANARY not in done.stdout.partition("\n")[2]
+    environment = {"PATH": os.environ["PATH"], name: text}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+    value, dumpable, shown = done.stdout.split("\n", 2)
+    assert (value, dumpable) == (text if stays else "None", "0"), done.stderr
+    assert CANARY not in shown
+
+
+def test_a_path_is_removed_and_not_blanked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSH_KEY", "/home/me/.ssh/id")
+    secrets.remove_from_environment()
+    assert "SSH_KEY" not in os.environ
+    assert secrets.blanked(b"/home/me/.ssh/id") == b"/home/me/.ssh/id"
 
 
 def test_files_that_are_written_hold_no_secret(tmp_path: Path) -> None:

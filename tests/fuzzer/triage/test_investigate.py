@@ -11,7 +11,6 @@ import pytest
 from graphs_by_hand import case_of
 from labs import FakeLab
 
-from fuzzer.cases.onnx_model import OnnxModel
 from fuzzer.isolate.reports import SanitizerReport, Tool
 from fuzzer.lanes import TVM_LANES
 from fuzzer.signature import final_signature, signature_of
@@ -24,6 +23,7 @@ from fuzzer.triage.naming import NamedFailure
 from fuzzer.triage.reduce import UNCONFIRMED_CANDIDATES, OtherFailure, Reduction
 from fuzzer.triage.suspects import Located
 from generators.graph import Case
+from generators.onnx.model import OnnxModel
 from oracles.finding import Component, Finding, Kind, Mismatch
 from oracles.lane import LaneSpec
 from oracles.outcome import Cause, Died, Outcome, Raised, Stage

@@ -25,7 +25,7 @@ from generators.choice import NumpySource
 from generators.graph import Attr, Attrs, Case, Expr, Form, Graph, Input, Invalid, Node, Role, Symbol, TensorType, Value
 from generators.random_graph import generate
 from generators.retype import retyped_case
-from generators.table import TABLE
+from generators.torch.ops import TABLE
 from oracles.lane import LaneSpec
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from fuzzer.cases import onnx_model
-from fuzzer.cases.onnx_model import Attribute, Node, OnnxModel, Tensor
 from generators.graph import Invalid
+from generators.onnx import model as onnx_model
+from generators.onnx.model import Attribute, Node, OnnxModel, Tensor
 
 
 def text_with(attribute: str) -> bytes:

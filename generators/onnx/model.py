@@ -1,12 +1,13 @@
-"""An ONNX file as plain data. A child sends it for the file that a lane read, and a report builds the file from it.
+"""An ONNX file as plain data: the file of a graph of ONNX (`generators.onnx.source`), or one that a lane read.
 
-The form is JSON, with numbers as bytes. It is decoded strictly and within bounds, because a compiler bug may have
-corrupted the process that sent it. Files with local functions, subgraphs or sparse tensors cannot be described. This
-module loads no compiler.
+A child sends it, and a report builds the file from it. The form is JSON, with numbers as bytes. It is decoded strictly
+and within bounds, because a compiler bug may have corrupted the process that sent it. Files with sparse tensors cannot
+be described. This module loads no compiler.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from keyword import iskeyword
 from typing import Literal
 
@@ -50,12 +51,13 @@ class Tensor(msgspec.Struct, forbid_unknown_fields=True):
         return np.frombuffer(self.data, ELEMENTS[self.element]).reshape(self.shape)
 
 
-class Attribute(msgspec.Struct, forbid_unknown_fields=True):
-    """An attribute of a node: `tensor` where that is set, else `value`. Floats are finite."""
+class Attribute(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """An attribute of a node: `tensor` or `body` where one is set, else `value`. Floats are finite."""
 
     name: str
     value: int | float | str | tuple[int | float | str, ...] = 0
     tensor: Tensor | None = None
+    body: Body | None = None
 
 
 class Node(msgspec.Struct, forbid_unknown_fields=True):
@@ -67,6 +69,24 @@ class Node(msgspec.Struct, forbid_unknown_fields=True):
     domain: str = ""
 
 
+class Body(msgspec.Struct, forbid_unknown_fields=True):
+    """A subgraph, such as a branch of an If. It reads values of the graph around it, and has no inputs."""
+
+    nodes: tuple[Node, ...]
+    outputs: tuple[Value, ...]
+
+
+class Function(msgspec.Struct, forbid_unknown_fields=True):
+    """A function of the model, which a node of its domain and name calls."""
+
+    name: str
+    domain: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    nodes: tuple[Node, ...]
+    opsets: dict[str, int]
+
+
 class Value(msgspec.Struct, forbid_unknown_fields=True):
     """An input or output. A dimension is None where it has neither a size nor a name."""
 
@@ -75,7 +95,7 @@ class Value(msgspec.Struct, forbid_unknown_fields=True):
     shape: tuple[int | str | None, ...]
 
 
-class OnnxModel(msgspec.Struct, forbid_unknown_fields=True):
+class OnnxModel(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     """A file. `opsets` are the versions of the domains; the domain "" is ONNX's own."""
 
     ir_version: int
@@ -84,6 +104,7 @@ class OnnxModel(msgspec.Struct, forbid_unknown_fields=True):
     outputs: tuple[Value, ...]
     nodes: tuple[Node, ...]
     initializers: dict[str, Tensor]
+    functions: tuple[Function, ...] = ()
 
     @property
     def ops(self) -> tuple[str, ...]:
@@ -102,13 +123,23 @@ def decode(text: bytes, where: str) -> OnnxModel:
         model = msgspec.json.decode(text, type=OnnxModel)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Invalid(f"{where}: {error}") from None
-    for name in (each.name for node in model.nodes for each in node.attributes):
+    nodes = list(all_nodes(model))
+    for name in (each.name for node in nodes for each in node.attributes):
         if not name.isidentifier() or iskeyword(name):  # scripts have it as the name of an argument
             raise Invalid(f"{where}: {name[:60]!r} is no name of an attribute")
-    attributes = [each.tensor for node in model.nodes for each in node.attributes if each.tensor]
+    attributes = [each.tensor for node in nodes for each in node.attributes if each.tensor]
     for tensor in (*model.initializers.values(), *attributes):
         require_array(tensor, where)
     return model
+
+
+def all_nodes(model: OnnxModel) -> Iterator[Node]:
+    """The nodes of the model, of its functions and of subgraphs, to any depth."""
+    rest = [*model.nodes, *(node for function in model.functions for node in function.nodes)]
+    while rest:
+        node = rest.pop()
+        yield node
+        rest += [inner for each in node.attributes if each.body for inner in each.body.nodes]
 
 
 def require_array(tensor: Tensor, where: str) -> None:

@@ -1,0 +1,159 @@
+"""The nodes of a case in float64, and their evaluation with numbers that are pushed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import torch
+
+from fuzzer.lanes.base.prepared_case import to_torch
+from fuzzer.lanes.envelope.layouts import other_layout
+from fuzzer.lanes.envelope.push import Push, flushes, tiny
+from fuzzer.lanes.envelope.sample import OTHER_LAYOUT, PLAIN, SKIPPED, Sample
+from fuzzer.lanes.envelope.sizes import sizes_of
+from generators.graph import Array, Case, DType, Graph, Node, TensorType, holds_floats
+from generators.op import Arithmetic, Types
+from generators.table import TABLE
+
+Tensors = tuple[torch.Tensor, ...]
+
+
+class Kernel(Protocol):
+    """Computes one node. Floats are float64 in operands and results."""
+
+    has_variance: bool
+    """Whether the node computes a variance, so that `in_one_pass` exists."""
+
+    def __call__(self, args: Sequence[torch.Tensor]) -> Tensors: ...
+
+    def in_one_pass(self, args: Sequence[torch.Tensor], direction: int) -> Tensors:
+        """The results where variances are computed in one pass over the data. Operands and results have the dtype of
+        the first result. `direction` says where E[x^2] is off: upwards (1) or downwards (-1)."""
+
+    def without_zeros(self, args: Sequence[torch.Tensor]) -> Tensors:
+        """The results where products with the zeros of a padding are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How the nodes of a dialect are computed.
+
+    kernel            the kernel of a node of a graph without symbols, for operands of these types
+    double_precision  the context of an evaluation
+    has_layouts       whether the layout of an input in memory may change a result
+    """
+
+    kernel: Callable[[Node, Graph, Types], Kernel]
+    double_precision: Callable[[], AbstractContextManager[None]] = nullcontext
+    has_layouts: bool = False
+
+
+def double(array: Array) -> Array:
+    """The array in float64 if it holds floats, else unchanged."""
+    return array.astype(np.float64) if holds_floats(array) else array
+
+
+class Program:
+    """The nodes of a case in float64. They are compiled once, and run for every sample."""
+
+    def __init__(self, case: Case, dialect: Dialect) -> None:
+        self.graph = case.bound
+        types = self.graph.types
+        self._dialect = dialect
+        self._steps = [_step(dialect, node, self.graph, types) for node in self.graph.nodes]
+        self._inputs = {name: to_torch(double(array)) for name, array in case.tensors.items()}
+        self._types = types
+        self.exact = all(step.sizes.exact for step in self._steps)
+        self.has_variance = any(step.kernel.has_variance for step in self._steps)
+        self.saw_denormals = self.saw_nan_times_zero = False
+
+    def run(self, sample: Sample) -> list[Array]:
+        with torch.no_grad(), self._dialect.double_precision():
+            return [value.contiguous().numpy() for value in self._run(sample)]
+
+    def run_otherwise(self) -> Iterator[list[Array]]:
+        """Yield the results of evaluations that may differ from the truth only by rounding. An element that differs by
+        more has no truth: correct implementations disagree, or one of PyTorch's own implementations is wrong."""
+        if self.saw_nan_times_zero:
+            yield self.run(SKIPPED)
+        if self._dialect.has_layouts:
+            with suppress(RuntimeError):  # PyTorch cannot view every layout
+                yield self.run(OTHER_LAYOUT)
+
+    def _run(self, sample: Sample) -> Iterable[torch.Tensor]:
+        push = Push(sample)
+        values = dict(self._inputs)
+        if sample.other_layout:
+            values = {name: other_layout(value) for name, value in values.items()}
+        if sample.flush:
+            values = {name: push.flushed(value, self._types[name].dtype) for name, value in values.items()}
+        if sample is PLAIN:
+            for name, value in values.items():
+                self._look_for_denormals(value, self._types[name].dtype)
+        for step in self._steps:
+            args = [values[name] for name in step.node.args]
+            if sample.width and any(step.sizes.operands):
+                args = [push(arg, size) if size else arg for arg, size in zip(args, step.sizes.operands, strict=True)]
+            for result, made, size in zip(step.node.results, step(args, sample), step.sizes.results, strict=True):
+                dtype = result.type.dtype
+                if sample.flush:
+                    made = push.flushed(made, dtype, step.flushes_below(args, dtype))
+                elif size and not sample.one_pass and not sample.other_layout and sample is not PLAIN:
+                    made = push.rounded(made, dtype, size, step.scale, step.arithmetic)
+                values[result.name] = made
+            if sample is PLAIN:
+                self.saw_nan_times_zero |= step.multiplies_by_zero and not all(map(_all_finite, args))
+                for result in step.node.results:
+                    dtype = result.type.dtype
+                    self._look_for_denormals(values[result.name], dtype, step.flushes_below(args, dtype))
+        return [values[name] for name in self.graph.outputs]
+
+    def _look_for_denormals(self, value: torch.Tensor, dtype: DType, below: float = 0.0) -> None:
+        if not self.saw_denormals and flushes(dtype):
+            size = value.abs()
+            self.saw_denormals = bool(((size > 0) & (size < max(below, tiny(dtype)))).any())
+
+
+def _step(dialect: Dialect, node: Node, graph: Graph, types: Mapping[str, TensorType]) -> _Step:
+    operands = tuple([types[name] for name in node.args])
+    return _Step(node, operands, dialect.kernel(node, graph, operands))
+
+
+class _Step:
+    """One node: its kernel, and how far to push its operands and results."""
+
+    def __init__(self, node: Node, types: Types, kernel: Kernel) -> None:
+        op = TABLE[node.op]
+        self.node, self.scale, self.arithmetic, self.kernel = node, op.scale, op.arithmetic, kernel
+        self.multiplies_by_zero = op.multiplies_by_zero(types, node.attrs)
+        self.sizes = sizes_of(node, types)
+
+    def __call__(self, args: Sequence[torch.Tensor], sample: Sample) -> Tensors:
+        if sample.one_pass and self.kernel.has_variance:
+            own = getattr(torch, self.node.results[0].type.dtype)
+            made = self.kernel.in_one_pass([arg.to(own) for arg in args], sample.direction)
+            return tuple(result.to(torch.float64) for result in made)
+        if sample.skip and self.multiplies_by_zero:
+            return self.kernel.without_zeros(args)
+        return self.kernel(args)
+
+    def flushes_below(self, args: Sequence[torch.Tensor], dtype: DType) -> float:
+        """The number below which a correct implementation may give zero, because it replaced denormal numbers by zero:
+        the terms of a sum, or a factor by which a function multiplies an operand."""
+        if not self.sizes.terms or not flushes(dtype):
+            return 0.0
+        numbers = (
+            ()
+            if self.arithmetic is not Arithmetic.FUNCTION
+            else (arg.abs() for arg in args if arg.is_floating_point() and arg.numel())
+        )
+        largest = max((float(torch.where(torch.isfinite(each), each, 0.0).max()) for each in numbers), default=1.0)
+        return tiny(dtype) * self.sizes.terms * max(1.0, largest)
+
+
+def _all_finite(values: torch.Tensor) -> bool:
+    return bool(torch.isfinite(values).all())

@@ -1,0 +1,41 @@
+"""How the evaluations push. `Sample` describes one evaluation, and the tuples below all that are made of a case."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+WIDE = 4.0
+"""How many times as far the samples of `WIDER` push. It is more than the factor C of the tolerance (2), because a lane
+within its tolerance may be on the other side of a jump."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """How one evaluation pushes.
+
+    direction     1: every value away from zero, -1: towards zero, 0: up or down at random, from `seed`
+    width         how many times as far as usual; 0: nothing is pushed
+    one_pass      variances are computed in one pass
+    flush         denormal numbers become zero
+    skip          products with the zeros of a padding are left out, so NaN x 0 does not occur
+    other_layout  the inputs have another layout in memory, which changes results only where PyTorch is wrong
+    """
+
+    direction: int
+    seed: int = 0
+    width: float = 1.0
+    one_pass: bool = False
+    flush: bool = False
+    skip: bool = False
+    other_layout: bool = False
+
+
+PLAIN = Sample(0, width=0.0)
+"""The evaluation without rounding. It equals the first sample of `NARROW`, which rounds; `is` tells them apart."""
+
+ONE_PASS_SAMPLES = (Sample(1, width=0.0, one_pass=True), Sample(-1, width=0.0, one_pass=True))
+FLUSHED = Sample(0, width=0.0, flush=True)
+OTHER_LAYOUT = Sample(0, width=0.0, other_layout=True)
+SKIPPED = Sample(0, width=0.0, skip=True)
+NARROW = (Sample(0, width=0.0), Sample(1), Sample(-1), *(Sample(0, seed) for seed in range(1, 7)))
+WIDER = (Sample(1, 0, WIDE), Sample(-1, 0, WIDE), Sample(0, 11, WIDE), Sample(0, 12, WIDE))

@@ -1,0 +1,40 @@
+"""The references of a case of ONNX: onnxruntime, the interpreter of the onnx package, the results in float64, and the
+measured envelope."""
+
+from __future__ import annotations
+
+from fuzzer.lanes.base.prepared_case import PreparedCase, Step
+from fuzzer.lanes.envelope.measure import envelope
+from fuzzer.lanes.envelope.sample import PLAIN
+from fuzzer.lanes.onnx.witnesses import by_interpreter, by_onnxruntime
+from generators.graph import Case
+from oracles.lane import WITNESS, Importer, LaneSpec
+from oracles.outcome import Ran, Stage
+
+
+class OnnxCaseLane:
+    def supports(self, case: Case, spec: LaneSpec) -> str | None:
+        return None
+
+    def run(self, prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran:
+        match spec.variant:
+            case "eager":
+                model = prepared.onnx_file(Importer.ONNX_MODEL)
+                step(Stage.LOAD)
+                return Ran(by_onnxruntime(model, prepared.inputs, step=step))
+            case _ if spec.variant == WITNESS:
+                model = prepared.onnx_file(Importer.ONNX_MODEL)
+                step(Stage.LOAD)
+                return Ran(by_interpreter(model, prepared.inputs, step))
+            case "f64":
+                step(Stage.LOAD)
+                program = prepared.onnx_program
+                step(Stage.RUN)
+                return Ran(tuple(program.run(PLAIN)))
+            case "envelope":
+                step(Stage.LOAD)
+                program = prepared.onnx_program
+                step(Stage.RUN)
+                return Ran(tuple(envelope(program)))
+            case _:
+                raise ValueError(f"no onnx lane {spec.variant!r}")

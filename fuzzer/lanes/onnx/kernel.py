@@ -1,0 +1,79 @@
+"""One node as the interpreter of the onnx package computes it in float64: what the truth and the envelope of a case of
+ONNX are made of."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from fuzzer.lanes.envelope.program import Dialect, Tensors
+from fuzzer.lanes.onnx.interpreter import Interpreter
+from fuzzer.lanes.onnx.otherwise import ONE_PASS, WITHOUT_ZEROS, computes_variance, named
+from fuzzer.lanes.onnx.proto import to_proto
+from fuzzer.lanes.onnx.widened import FLOATS_TO_DOUBLE, widen
+from generators.graph import Array, Form, Graph, Input, Node, Value
+from generators.onnx.operator import OUTPUTS, NodeForm
+from generators.onnx.source import render
+from generators.op import Types
+from generators.table import TABLE
+
+_NOTHING = np.zeros(0)
+
+
+class OnnxKernel:
+    """A file of one node, whose floats are all float64. An interpreter is made of it once."""
+
+    def __init__(self, node: Node, graph: Graph, types: Types) -> None:
+        self._results = node.results
+        operands = dict(zip(node.args, types, strict=True))
+        alone = Graph(
+            tuple(Input(Value(name, type)) for name, type in operands.items()),
+            (replace(node, form=Form.PLAIN),),
+            tuple(value.name for value in node.results),
+            graph.dialect,
+            opset=graph.opset,
+        )
+        model = to_proto(render(alone, dict.fromkeys(operands, _NOTHING)).model)
+        widen(model, FLOATS_TO_DOUBLE)
+        self._interpreter = Interpreter(model)
+        self._names = node.args
+        form = TABLE[node.op].source
+        assert isinstance(form, NodeForm)
+        self._call, self._wanted = form.call(types, node.attrs), node.attrs.get(OUTPUTS)
+        self.has_variance = computes_variance(self._call)
+
+    def __call__(self, args: Sequence[torch.Tensor]) -> Tensors:
+        feeds = {name: arg.numpy() for name, arg in zip(self._names, args, strict=True)}
+        outputs = self._interpreter.run(None, feeds)
+        return tuple([_tensor(made, value) for made, value in zip(outputs, self._results, strict=True)])
+
+    def in_one_pass(self, args: Sequence[torch.Tensor], direction: int) -> Tensors:
+        outputs = ONE_PASS[self._call.schema.name](self._call, named(self._call, args), direction)
+        wanted = self._wanted if isinstance(self._wanted, tuple) else (True,) * len(self._results)
+        return tuple([output for output, is_wanted in zip(outputs, wanted, strict=False) if is_wanted])
+
+    def without_zeros(self, args: Sequence[torch.Tensor]) -> Tensors:
+        (result,) = self._results
+        return (WITHOUT_ZEROS[self._call.schema.name](self._call, named(self._call, args), result.type),)
+
+
+def _tensor(made: Array, value: Value) -> torch.Tensor:
+    dtype = np.dtype(np.float64) if value.type.dtype.is_float else value.type.dtype.numpy
+    array = np.require(made, dtype, ("C", "W"))
+    return torch.from_numpy(array.copy() if min(array.strides, default=0) < 0 else array)  # PyTorch has no such strides
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Division by zero and overflow give infinities and NaN, which are compared."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+ONNX = Dialect(OnnxKernel, _quiet)

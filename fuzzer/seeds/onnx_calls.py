@@ -1,0 +1,131 @@
+"""An ONNX file in rows of ONNX: its own nodes, in the version and with the attributes that the file has."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from fuzzer.seeds.onnx_file import OPAQUE_REASON, in_order, types_of
+from fuzzer.seeds.onnx_graph import OPAQUE, OnnxGraph
+from fuzzer.seeds.program import MAX_RANK
+from fuzzer.seeds.resolve import Resolved
+from generators.graph import Array, Form, Invalid, Node, Role, TensorType
+from generators.onnx import model
+from generators.onnx.call_of import Known, Surroundings, call_of
+from generators.onnx.forms import may_hold
+from generators.onnx.schema import OLDEST, newest_opset
+from generators.op import require
+
+SHAPES = ("Shape", "Size")
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A node of the file, and its call; without one the reason."""
+
+    node: model.Node
+    call: Node | None
+    why_not: str = ""
+
+    @property
+    def results(self) -> tuple[str, ...]:
+        return tuple(filter(None, self.node.outputs))
+
+
+def in_rows_of_onnx(graph: OnnxGraph, path: Path, given: Mapping[str, Array] = {}) -> Resolved:
+    """Return the model with a call for each node that has a row, without nodes that only compute what other calls have
+    as attributes. `given` are numbers of inputs of the model, by name: a call may have them as attributes. Raise
+    `Invalid` where the file's nodes are in no order."""
+    types = dict(types_of(graph, path))
+    read = {name for node in graph.nodes for name in node.inputs} | set(graph.outputs)
+    known = known_in(graph) | {name: Known(array, Form.AS_INPUT) for name, array in given.items()}
+    around = Surroundings(graph.opset, types, known, read, frozenset(graph.branched))
+    steps = []
+    for node in in_order(graph, path):
+        step = _step(node, around)
+        if step.call:
+            types |= {value.name: value.type for value in step.call.results}
+        steps.append(step)
+    kept = list(_needed(steps, graph))
+    lacking = Counter((_title(step.node), step.why_not) for step in kept if step.call is None)
+    return Resolved(
+        path.stem,
+        tuple(step.call for step in kept if step.call),
+        types,
+        len(kept),
+        len(kept) - sum(lacking.values()),
+        lacking,
+        {name: _role(name, graph, types) for name in graph.owned},
+        {name: array for name, tensor in graph.constants.items() if _is_kept(array := tensor.array)},
+        frozenset(graph.inputs),
+        graph.outputs,
+        graph.opset,
+    )
+
+
+def known_in(graph: OnnxGraph) -> dict[str, Known]:
+    """The tensors of a file whose numbers are known, and how the file has them."""
+    known = {name: Known(tensor.array, _form(graph.written.get(name))) for name, tensor in graph.constants.items()}
+    from_shapes: set[str] = set()
+    for node in graph.nodes:
+        if node.op in SHAPES or not from_shapes.isdisjoint(node.inputs):
+            from_shapes.update(node.outputs)
+    for name, tensor in graph.computed.items():
+        known[name] = Known(tensor.array, Form.COMPUTED if name in from_shapes else Form.CONSTANT)
+    return known
+
+
+def _form(attribute: str | None) -> Form:
+    if attribute is None:
+        return Form.PLAIN
+    return Form.CONSTANT if attribute == "value" else Form.LIST
+
+
+def _step(node: model.Node, around: Surroundings) -> _Step:
+    if node.domain == OPAQUE:
+        return _Step(node, None, OPAQUE_REASON)
+    try:
+        call = call_of(node, around)
+        for value in call.results:
+            _require_declared(value.name, value.type, around.types)
+    except Invalid as why:
+        return _Step(node, None, str(why))
+    except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError) as error:
+        # rows expect operands and attributes that an exporter writes, and the file may have any
+        return _Step(node, None, f"its operands and attributes do not fit together ({type(error).__name__})")
+    return _Step(node, call)
+
+
+def _require_declared(name: str, type: TensorType, declared: Mapping[str, TensorType]) -> None:
+    require(type.rank <= MAX_RANK, f"returns a tensor of rank {type.rank}")
+    require(min(type.sizes, default=0) >= 0, f"returns {type}")
+    require(declared.get(name, type) == type, f"returns {declared.get(name)}, the row {type}")
+
+
+def _needed(steps: list[_Step], graph: OnnxGraph) -> Iterator[_Step]:
+    """The steps in order, without those whose results are known and are no operands of others."""
+    needed, kept = set(graph.outputs), []
+    for step in reversed(steps):
+        if needed.isdisjoint(step.results) and all(name in graph.computed for name in step.results):
+            continue
+        kept.append(step)
+        needed.update(step.call.args if step.call else ())
+    return reversed(kept)
+
+
+def _title(node: model.Node) -> str:
+    return node.op if node.domain in ("", "ai.onnx", OPAQUE) else f"{node.domain}.{node.op}"
+
+
+def _role(name: str, graph: OnnxGraph, types: Mapping[str, TensorType]) -> Role:
+    """A tensor is a node Constant where the file has it as one, and the opset allows it for its dtype."""
+    type = types.get(name)
+    is_constant = name in graph.written and type is not None and OLDEST <= graph.opset <= newest_opset()
+    return Role.BUFFER if is_constant and may_hold(graph.opset, type.dtype) else Role.PARAM  # type: ignore[union-attr]
+
+
+def _is_kept(array: Array) -> bool:
+    """Whether cases have these numbers: integers, booleans, and single numbers such as an exponent."""
+    return array.dtype.kind in "biu" or array.size == 1

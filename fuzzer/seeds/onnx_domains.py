@@ -1,0 +1,123 @@
+"""The domains in which the operands of calls of ONNX are defined. Indices depend on sizes and have a table."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping
+
+from generators.builder import Builder
+from generators.choice import NumpySource
+from generators.domain import ANY, Domain, common, distinct, within
+from generators.graph import Node
+from generators.onnx.call import Call
+from generators.onnx.operator import NodeForm
+from generators.onnx.ops.axes import axis_in, product
+from generators.onnx.schema import OLDEST
+from generators.op import Types
+from generators.table import TABLE
+
+MAX_BOUND = 10**9 - 1
+
+
+def needed(node: Node, place: int, types: Types) -> Domain:
+    """The domain that a node needs for its operand number `place`."""
+    form = TABLE[node.op].source
+    assert isinstance(form, NodeForm)
+    call = form.call(types, node.attrs)
+    name = call.names[place]
+    indices = _INDICES.get((node.title, name))
+    if indices is not None and types[place].dtype.is_integer:
+        return indices(call)
+    of_floats = types[place].dtype.is_float
+    return common([domain for other, floats, domain in _drawn(node.op) if (other, floats) == (name, of_floats)])
+
+
+def copies(node: Node, place: int) -> bool:
+    """Whether the results of a node have the elements of this operand, and nothing else is computed."""
+    row = TABLE[node.op]
+    assert isinstance(row.source, NodeForm)
+    return row.only_moves and (place == 0 or row.source.operands[-1].variadic)
+
+
+DRAWS = 12
+
+
+@functools.cache
+def _drawn(op: str) -> tuple[tuple[str, bool, Domain], ...]:
+    """The operands that a row makes in `DRAWS` draws: the input, whether it is of floats, and its domain. A Clip before
+    the call counts as a range."""
+    row = TABLE[op]
+    assert isinstance(row.source, NodeForm)
+    found = []
+    for seed in range(DRAWS):
+        builder = Builder(NumpySource(seed), opset=max(row.source.schema.since, OLDEST))
+        if not builder.grow(row) or builder.nodes[-1].op != op:
+            continue
+        node = builder.nodes[-1]
+        names = row.source.names(len(node.args), node.attrs)
+        given = {item.value.name: item.domain for item in builder.inputs}
+        guards = {value.name: _range(other) for other in builder.nodes[:-1] for value in other.results}
+        for name, arg in zip(names, node.args, strict=True):
+            domain = given.get(arg, guards.get(arg, ANY))
+            found.append((name, builder.type_of(arg).dtype.is_float, domain))
+    return tuple(found)
+
+
+def _range(node: Node) -> Domain:
+    low, high = node.attrs.get("min"), node.attrs.get("max")
+    if node.title != "Clip" or not isinstance(low, int | float) or not isinstance(high, int | float):
+        return ANY
+    first, last = math.ceil(low), min(math.floor(high), MAX_BOUND)
+    return within(first, last) if first <= last else ANY
+
+
+# --- indices
+
+
+def _index(size: int) -> Domain:
+    return within(0, max(min(int(size), MAX_BOUND) - 1, 0))
+
+
+def _along(call: Call) -> Domain:
+    return _index(call.first.sizes[axis_in(call)])
+
+
+def _once_along(call: Call) -> Domain:
+    """Distinct indices where the results of writing twice to one element would depend on the order."""
+    axis, size, indices = axis_in(call), call.first.sizes[axis_in(call)], call["indices"]
+    if (call.has("reduction") and call.text("reduction") != "none") or indices.sizes[axis] > size:
+        return _along(call)
+    return distinct(0, max(size - 1, 0), axis)
+
+
+def _positions(call: Call) -> Domain:
+    """Positions in as many dimensions as the last size of the indices says, after the batches."""
+    batches = call.integer("batch_dims") if call.has("batch_dims") else 0
+    depth = call["indices"].sizes[-1]
+    return _index(min(call.first.sizes[batches : batches + depth], default=1))
+
+
+def _positions_once(call: Call) -> Domain:
+    """Positions that differ in each column, along the longest dimension."""
+    sizes, reached = call["indices"].sizes, min(call.first.sizes[: call["indices"].sizes[-1]], default=1)
+    rows = sizes[:-1]
+    if (call.has("reduction") and call.text("reduction") != "none") or not rows or product(rows) != max(rows):
+        return _index(reached)
+    axis = rows.index(max(rows))
+    return distinct(0, reached - 1, axis) if rows[axis] <= reached else _index(reached)
+
+
+_INDICES: Mapping[tuple[str, str], Callable[[Call], Domain]] = {
+    ("Gather", "indices"): _along,
+    ("GatherElements", "indices"): _along,
+    ("GatherND", "indices"): _positions,
+    ("Scatter", "indices"): _once_along,
+    ("ScatterElements", "indices"): _once_along,
+    ("ScatterND", "indices"): _positions_once,
+    ("MaxUnpool", "I"): lambda call: distinct(0, max(product(call.first.sizes) - 1, 0), 0),
+    ("EmbedLayerNormalization", "input_ids"): lambda call: _index(call["word_embedding"].sizes[0]),
+    ("EmbedLayerNormalization", "segment_ids"): lambda call: _index(call["segment_embedding"].sizes[0]),
+    ("EmbedLayerNormalization", "position_ids"): lambda call: _index(call["position_embedding"].sizes[0]),
+    ("EmbedLayerNormalization", "mask"): lambda call: _index(2),
+}

@@ -1,0 +1,368 @@
+"""An operator of ONNX as data: what its schema does not say. `rows_of` makes a row for each of its versions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import combinations
+
+from generators.builder import Builder
+from generators.choice import ChoiceSource
+from generators.graph import Attr, Attrs, DType, Form, Invalid, TensorType, Value
+from generators.onnx.call import Call
+from generators.onnx.schema import OLDEST, Parameter, Schema, newest_opset, schemas
+from generators.op import (
+    DTYPE,
+    INT,
+    INTS,
+    NO_ZEROS,
+    NUMBER,
+    NUMBERS,
+    Arithmetic,
+    AttrKind,
+    Op,
+    Types,
+    When,
+    Writing,
+    ZeroSensitivity,
+    always,
+    never,
+    one_of,
+    optional,
+    require,
+)
+from generators.types import DTYPE_NAMES
+
+Results = TensorType | tuple[TensorType | None, ...]
+
+INPUTS, OUTPUTS = "inputs", "outputs"
+"""Attributes of rows that are none of ONNX. `inputs` says which operands a call has, where some may be left out, and
+`outputs` which results it has; where the number of results is open, `outputs` is that number."""
+
+PATTERN = AttrKind("a list of true and false", lambda v: isinstance(v, tuple) and all(isinstance(i, bool) for i in v))
+COUNT = AttrKind("a positive number", lambda v: INT.accepts(v) and isinstance(v, int) and 0 < v <= 64)
+_KINDS = {"int": INT, "ints": INTS, "float": NUMBER, "floats": NUMBERS}
+DTYPE_ATTRIBUTES = ("to", "dtype", "output_dtype")
+"""Attributes whose number in a file stands for a dtype. In a case they hold its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """An input that needs a number when the model is compiled, such as the shape of Reshape: an attribute of the row.
+
+    kind    the values that it may take
+    dtype   its dtype; None: that of the first operand
+    scalar  whether it is a 0-d tensor, and not a list
+    free    whether its dtype is drawn, among those that its type variable may be. Then the row has an attribute of the
+            variable's name, such as Tind, which holds it; constants of one variable share it. The operator's own
+            `draw` gets it, and may return another one
+    """
+
+    kind: AttrKind = INTS
+    dtype: DType | None = DType.INT64
+    scalar: bool = False
+    free: bool = False
+
+
+PREVIOUS = "previous"
+"""The input of a step that is the result of the step before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One node of a call that is written as several nodes in a row.
+
+    op          its operator, of ONNX's own domain
+    inputs      inputs of the call by name, or PREVIOUS; all operands of a variadic input
+    attributes  the attributes of the row that this node has
+    """
+
+    op: str
+    inputs: tuple[str, ...]
+    attributes: tuple[str, ...] = ()
+
+
+Steps = Callable[[Call], Sequence[Step]]
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """What a schema does not say of an operator. The functions get the version, and serve all versions.
+
+    name       in ONNX
+    operands   picks or makes the operands in a builder, in the order of the inputs, without those that are left out
+    infer      the types of all outputs; None for one that does not exist for these attributes, or whose sizes depend on
+               the data: no case reads it. Raises `Invalid` where the operands or attributes do not fit
+    draw       draws attributes, and inputs that are numbers. What it leaves out is left out of the node. It may draw
+               `outputs`, where not every choice of optional results is legal
+    constants  the inputs that are attributes of the row
+    kinds      the values of attributes that the schema does not tell: strings, tensors, lists of some length
+    lacking    versions that one of the readers lacks: there are no rows of them
+    unwritten  forms that one of the readers cannot read
+    steps      None: a call is a node of this operator. Otherwise it is several nodes in a row, between which values are
+               no tensors, such as sequences
+    whole      the schema of all these nodes together, whose inputs and outputs are tensors
+
+    The other fields are those of `Op`; `terms`, `multiplies_by_zero` and `when` get the call.
+    """
+
+    name: str
+    operands: Callable[[Builder, Schema], Sequence[Value] | None]
+    infer: Callable[[Call], Results]
+    draw: Callable[[ChoiceSource, Call], Attrs | None] = lambda source, call: {}
+    constants: Mapping[str, Constant] = field(default_factory=dict)
+    kinds: Mapping[str, AttrKind] = field(default_factory=dict)
+    lacking: tuple[int, ...] = ()
+    unwritten: tuple[Form, ...] = ()
+    steps: Steps | None = None
+    whole: Callable[[Schema], Schema] = lambda schema: schema
+    terms: Callable[[Call], int] | None = None
+    arithmetic: Arithmetic = Arithmetic.FUNCTION
+    scale: float = 0.0
+    multiplies_by_zero: Callable[[Call], bool] | None = None
+    zero_sensitivity: ZeroSensitivity = NO_ZEROS
+    moves: bool = False
+    plainer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NodeForm:
+    """How a call of a row becomes a node of a file.
+
+    schema     the version
+    operands   the inputs that are operands of the row
+    constants  the inputs that are attributes of the row, by name
+    steps      the nodes, where these are several
+    """
+
+    schema: Schema
+    operands: tuple[Parameter, ...]
+    constants: Mapping[str, Constant]
+    steps: Steps | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether operands may be left out, so that the attribute `inputs` says which are there."""
+        return any(each.optional for each in self.operands)
+
+    @property
+    def free(self) -> dict[str, tuple[DType, ...]]:
+        """The dtypes that constants may have, for each type variable whose dtype is drawn."""
+        inputs = [self.schema.input(name) for name, constant in self.constants.items() if constant.free]
+        return {each.type: self.schema.dtypes(each.name) for each in inputs if each.type not in DTYPE_NAMES}
+
+    def dtype_of(self, name: str, types: Types, attrs: Attrs) -> DType:
+        """The dtype of a constant in a call."""
+        constant, variable = self.constants[name], self.schema.input(name).type
+        if constant.free and variable in attrs:
+            return DType(str(attrs[variable]))
+        return constant.dtype or types[0].dtype
+
+    def call(self, types: Types, attrs: Attrs) -> Call:
+        return Call(self.schema, self.names(len(types), attrs), types, attrs)
+
+    def names(self, count: int, attrs: Attrs) -> tuple[str, ...]:
+        """The inputs that so many operands are. Raise `Invalid` where their number does not fit the attributes."""
+        given = attrs.get(INPUTS)
+        names = [
+            each.name
+            for place, each in enumerate(self.operands)
+            if not (self.is_open and isinstance(given, tuple) and not (place < len(given) and given[place]))
+        ]
+        if self.operands and self.operands[-1].variadic and names:
+            names += [names[-1]] * (count - len(names))
+        require(len(names) == count, f"has {count} operands, not {len(names)}")
+        return tuple(names)
+
+    def patterns(self, count: int) -> Iterator[tuple[bool, ...]]:
+        """All choices of operands of this number, those that leave out the last ones first."""
+        needed = [place for place, each in enumerate(self.operands) if not each.optional]
+        free = [place for place, each in enumerate(self.operands) if each.optional]
+        for chosen in combinations(free, count - len(needed)) if count >= len(needed) else ():
+            yield tuple(place in needed or place in chosen for place in range(len(self.operands)))
+
+
+def rows_of(operator: Operator) -> tuple[Op, ...]:
+    """The rows of an operator, the oldest version first. Versions that are in force only after the newest opset have
+    none."""
+    versions = [each for each in schemas()[operator.name] if each.since not in operator.lacking]
+    return tuple(_row(operator, operator.whole(schema)) for schema in versions if schema.since <= newest_opset())
+
+
+def _row(operator: Operator, schema: Schema) -> Op:
+    constants = {name: each for name, each in operator.constants.items() if schema.has_input(name)}
+    operands = tuple(each for each in schema.inputs if each.name not in constants)
+    form = NodeForm(schema, operands, constants, operator.steps)
+    kinds = _attribute_kinds(operator, form)
+    least = sum(not each.optional and not each.variadic for each in form.operands)
+    open_ended = bool(form.operands) and form.operands[-1].variadic
+    return Op(
+        schema.row,
+        partial(_operands, operator, schema),
+        partial(_infer, operator, form),
+        form,
+        partial(_draw, operator, form),
+        kinds,
+        {key: None for key, kind in kinds.items() if kind.accepts(None)},
+        (least + open_ended, 64 if open_ended else len(form.operands)),
+        partial(_terms, operator, form) if operator.terms else None,
+        operator.scale,
+        {way: writing for way, writing in _forms(form).items() if way not in operator.unwritten},
+        operator.moves,
+        arithmetic=operator.arithmetic,
+        multiplies_by_zero=partial(_multiplies_by_zero, operator, form) if operator.multiplies_by_zero else never,
+        zero_sensitivity=operator.zero_sensitivity,
+        plainer=_plainer(operator, schema),
+    )
+
+
+def _plainer(operator: Operator, schema: Schema) -> str | None:
+    """The version of the plainer operator that is in force in the same opsets."""
+    versions = schemas()[operator.plainer] if operator.plainer else ()
+    return next((each.row for each in reversed(versions) if each.in_force(max(schema.since, OLDEST))), None)
+
+
+def _attribute_kinds(operator: Operator, form: NodeForm) -> dict[str, AttrKind]:
+    kinds: dict[str, AttrKind] = {}
+    for name, attribute in form.schema.attributes.items():
+        kind = operator.kinds.get(name) or (DTYPE if name in DTYPE_ATTRIBUTES else _KINDS.get(attribute.kind))
+        if kind is not None:  # an attribute of a kind that no function of the operator draws is always left out
+            kinds[name] = kind if attribute.required else optional(kind)
+    for name, constant in form.constants.items():
+        needed = not form.schema.input(name).optional
+        kinds[name] = constant.kind if needed else optional(constant.kind)
+    for variable, dtypes in form.free.items():
+        kinds[variable] = one_of(*dtypes)
+    if form.is_open:
+        kinds[INPUTS] = PATTERN
+    outputs = form.schema.outputs
+    if outputs[-1].variadic:
+        kinds[OUTPUTS] = COUNT
+    elif any(each.optional for each in outputs):
+        kinds[OUTPUTS] = PATTERN
+    return kinds
+
+
+def _forms(form: NodeForm) -> dict[Form, Writing]:
+    def some_constant(types: Types, attrs: Attrs) -> bool:
+        return any(attrs[name] is not None for name in form.constants)
+
+    def integers(types: Types, attrs: Attrs) -> bool:
+        given = [name for name in form.constants if attrs[name] is not None]
+        return any(form.dtype_of(name, types, attrs) is DType.INT64 for name in given)
+
+    def ends_early(types: Types, attrs: Attrs) -> bool:
+        return bool(_left_out(form, len(types), attrs))
+
+    ways: dict[Form, When] = {Form.BRANCH: always}
+    if not form.schema.domain:  # onnx cannot infer what types a function gives whose operators it does not know
+        ways[Form.LOCAL] = always
+    if form.operands:
+        ways[Form.IDENTITY] = lambda types, attrs: bool(types)
+    if form.constants:
+        ways |= {Form.CONSTANT: some_constant, Form.LIST: some_constant, Form.AS_INPUT: some_constant}
+        ways |= {Form.COMPUTED: lambda types, attrs: bool(types) and integers(types, attrs)}
+    if any(each.optional for each in form.schema.inputs):
+        ways[Form.EMPTY] = ends_early
+    return {way: Writing(when) for way, when in ways.items()}
+
+
+def _left_out(form: NodeForm, count: int, attrs: Attrs) -> list[str]:
+    """The last inputs of the schema that the call leaves out."""
+    given = {*form.names(count, attrs), *(name for name in form.constants if attrs[name] is not None)}
+    missing = []
+    for each in reversed(form.schema.inputs):
+        if each.name in given:
+            break
+        missing.append(each.name)
+    return missing
+
+
+def _operands(operator: Operator, schema: Schema, b: Builder) -> tuple[Value, ...] | None:
+    drawn = operator.operands(b, schema)
+    return None if drawn is None else tuple(drawn)
+
+
+def _infer(operator: Operator, form: NodeForm, types: Types, attrs: Attrs) -> Types:
+    call = form.call(types, attrs)
+    _require_dtypes(call)
+    return _wanted(operator.infer(call), attrs)
+
+
+def _wanted(found: Results, attrs: Attrs) -> Types:
+    """The types of the results that the call has."""
+    full = found if isinstance(found, tuple) else (found,)
+    wanted = attrs.get(OUTPUTS)
+    if isinstance(wanted, tuple):
+        require(len(wanted) == len(full) and any(wanted), f"has {len(full)} results, of which some are needed")
+        full = tuple(each for each, is_wanted in zip(full, wanted, strict=True) if is_wanted)
+    kept = tuple(each for each in full if each is not None)
+    require(len(kept) == len(full), "a result does not exist for these attributes")
+    return kept
+
+
+def _require_dtypes(call: Call) -> None:
+    """Check the dtypes of the operands against the schema: operands of one type variable share a dtype, but for those
+    of a variadic input of several types."""
+    bound: dict[str, DType] = {}
+    for name, type in zip(call.names, call.types, strict=True):
+        variable = call.schema.input(name).type
+        require(type.dtype in call.schema.dtypes(name), f"{name} cannot be {type.dtype}")
+        if variable not in DTYPE_NAMES:
+            require(bound.setdefault(variable, type.dtype) is type.dtype, f"{name} must be {bound[variable]}")
+
+
+def _draw(operator: Operator, form: NodeForm, source: ChoiceSource, types: Types) -> Attrs | None:
+    """Draw the attributes of a call: first which operands it has and the dtypes of constants, then the operator's own,
+    then which results."""
+    fixed: dict[str, Attr] = {INPUTS: _pattern(form, source, types)} if form.is_open else {}
+    for variable, dtypes in form.free.items():
+        fixed[variable] = source.choice(dtypes).value
+    own = operator.draw(source, form.call(types, fixed))
+    if own is None:
+        return None
+    fixed |= {variable: own[variable] for variable in form.free if own.get(variable) is not None}
+    kinds = _attribute_kinds(operator, form)
+    attrs = {key: _written(source, form, key, own.get(key)) for key in kinds} | fixed
+    if kinds.get(OUTPUTS) is PATTERN:
+        attrs[OUTPUTS] = own.get(OUTPUTS) or _some_results(operator.infer(form.call(types, attrs)), form, source)
+    return attrs
+
+
+def _written(source: ChoiceSource, form: NodeForm, key: str, value: Attr) -> Attr:
+    """The value, or None in half of the cases where it is the default: a file may write it or leave it out."""
+    attribute = form.schema.attributes.get(key)
+    if attribute and not attribute.required and value == attribute.default and source.chance(50):
+        return None
+    return value
+
+
+def _pattern(form: NodeForm, source: ChoiceSource, types: Types) -> tuple[bool, ...]:
+    """Choose which operands the call has: mostly those that leave out the last ones, where their dtypes fit."""
+    fitting = []
+    for pattern in form.patterns(len(types)):
+        try:
+            _require_dtypes(form.call(types, {INPUTS: pattern}))
+        except Invalid:
+            continue
+        fitting.append(pattern)
+    require(bool(fitting), "no choice of inputs fits these operands")
+    return fitting[0] if source.chance(50) else source.choice(fitting)
+
+
+def _some_results(found: Results, form: NodeForm, source: ChoiceSource) -> tuple[bool, ...]:
+    full = found if isinstance(found, tuple) else (found,)
+    places = zip(full, form.schema.outputs, strict=True)
+    wanted = tuple(type is not None and (not each.optional or source.chance(50)) for type, each in places)
+    return wanted if any(wanted) else tuple(type is not None for type in full)
+
+
+def _terms(operator: Operator, form: NodeForm, types: Types, attrs: Attrs) -> int:
+    assert operator.terms is not None
+    return operator.terms(form.call(types, attrs))
+
+
+def _multiplies_by_zero(operator: Operator, form: NodeForm, types: Types, attrs: Attrs) -> bool:
+    assert operator.multiplies_by_zero is not None
+    return operator.multiplies_by_zero(form.call(types, attrs))

@@ -1,0 +1,70 @@
+"""The random generator of ONNX: it draws a valid case of one opset from a source of choices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from generators.builder import Builder, Limits
+from generators.choice import ChoiceSource
+from generators.graph import Case, Invalid, Profile
+from generators.onnx.motifs import MOTIFS
+from generators.onnx.rows import OPS, rows_at
+from generators.onnx.schema import OLDEST, newest_opset
+from generators.op import Op
+from generators.random_graph import (
+    MOTIF_NODES,
+    MOTIF_PERCENT,
+    SYMBOLIC_PERCENT,
+    grow,
+    symbolic_builder,
+    with_values,
+)
+from generators.values import draw_profile
+
+COMMON = (11, 13, 17, 18)
+"""Opsets that most published models have. Half of the cases have one of them."""
+
+
+def draw_opset(source: ChoiceSource) -> int:
+    return source.choice(COMMON) if source.chance(50) else source.integer(OLDEST, newest_opset())
+
+
+def generate(
+    source: ChoiceSource,
+    limits: Limits = Limits(),
+    ops: Sequence[Op] | None = None,
+    origin: str = "",
+    profile: Profile | None = None,
+    symbolic: bool | None = None,
+    at_least: int = 1,
+    opset: int | None = None,
+    motif_percent: int = MOTIF_PERCENT,
+) -> Case:
+    """Draw a case of `at_least` to `limits.max_nodes` calls of the operators of `ops`; of all, if None.
+
+    opset     drawn if None. Of `ops`, the rows that are in force at it are drawn
+    profile   drawn if None; without integers at the ends of their range
+    symbolic  whether the graph has symbolic dimensions; drawn if None
+    motif_percent  so many graphs in a hundred begin with a motif, where all operators are drawn
+
+    Raises `Invalid` where none of `ops` fits a graph of these limits.
+    """
+    opset = draw_opset(source) if opset is None else opset
+    profile = draw_profile(source) if profile is None else profile
+    profile = Profile.NORMAL if profile is Profile.EXTREME else profile
+    symbolic = source.rarely(SYMBOLIC_PERCENT) if symbolic is None else symbolic
+    if symbolic:
+        builder = symbolic_builder(source, limits, profile, opset)
+    else:
+        builder = Builder(source, limits, profile, opset=opset)
+    rows: Sequence[Op] = rows_at(opset)
+    if ops is not None and ops is not OPS:
+        names = {row.name for row in ops}
+        rows = [row for row in rows if row.name in names]
+    if rows is rows_at(opset) and limits.max_nodes >= MOTIF_NODES and source.rarely(motif_percent):
+        source.choice(MOTIFS).grow(builder)
+    if rows:
+        grow(builder, limits.max_nodes, rows, at_least)
+    if not builder.nodes:
+        raise Invalid(f"none of the operators fits a graph of {limits} at opset {opset}")
+    return with_values(builder, origin)

@@ -1,0 +1,37 @@
+"""The rows of ONNX: one for each version of each operator that is in force at an opset of cases."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from generators.onnx.operator import NodeForm, Operator, rows_of
+from generators.onnx.ops import FAMILIES as _OPERATORS
+from generators.op import Op
+
+_FAMILIES: tuple[tuple[Op, ...], ...] = tuple(
+    tuple(row for operator in family for row in rows_of(operator)) for family in _OPERATORS
+)
+
+OPS: tuple[Op, ...] = tuple(row for family in _FAMILIES for row in family)
+ROWS: dict[str, Op] = {row.name: row for row in OPS}
+FAMILIES: dict[str, tuple[Op, ...]] = {row.name: family for family in _FAMILIES for row in family}
+"""For each row, the rows of its file: operators that are alike, in all versions."""
+
+
+@cache
+def rows_at(opset: int) -> tuple[Op, ...]:
+    """The rows that are in force at an opset."""
+    return tuple(row for row in OPS if isinstance(row.source, NodeForm) and row.source.schema.in_force(opset))
+
+
+def at_opset(name: str, opset: int) -> Op:
+    """The row of an operator that is in force at an opset. Raise KeyError where there is none."""
+    return _by_title(opset)[name]
+
+
+@cache
+def _by_title(opset: int) -> dict[str, Op]:
+    return {row.name.rpartition("-")[0]: row for row in rows_at(opset)}
+
+
+__all__ = ["FAMILIES", "OPS", "ROWS", "Operator", "at_opset", "rows_at"]

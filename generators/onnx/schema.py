@@ -1,0 +1,142 @@
+"""What onnx and onnxruntime say about operators: the file `schemas.json`, which `benchmarks/onnx_schemas.py` writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from generators.types import DTYPE_NAMES, DType
+
+FILE = Path(__file__).with_name("schemas.json")
+OLDEST = 7
+"""The oldest opset of a case. TVM and onnxruntime take older ones for few operators only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """An input or output of an operator. `type` is a type variable or a dtype; for another type, the text of onnx."""
+
+    name: str
+    type: str
+    optional: bool = False
+    variadic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """An attribute. `kind` is the name of its type in onnx, in small letters: int, floats, string, tensor."""
+
+    kind: str
+    default: Any = None
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """One version of an operator.
+
+    since, last  the first and the last opset in which it is in force; `last` is None for the newest version
+    types        the dtypes of each type variable
+    kernels      the dtypes of each type variable that onnxruntime's kernels for CPUs take, where these are fewer
+    """
+
+    domain: str
+    name: str
+    since: int
+    last: int | None
+    inputs: tuple[Parameter, ...]
+    outputs: tuple[Parameter, ...]
+    attributes: Mapping[str, Attribute]
+    types: Mapping[str, tuple[DType, ...]]
+    kernels: Mapping[str, tuple[DType, ...]]
+
+    @property
+    def row(self) -> str:
+        """The name of the version's row, such as Conv-11."""
+        return f"{self.name}-{self.since}"
+
+    def in_force(self, opset: int) -> bool:
+        """Whether a model of this opset has this version. Operators of com.microsoft are in each."""
+        return bool(self.domain) or (self.since <= opset and (self.last is None or opset <= self.last))
+
+    def has_input(self, name: str) -> bool:
+        return any(each.name == name for each in self.inputs)
+
+    def input(self, name: str) -> Parameter:
+        return next(each for each in self.inputs if each.name == name)
+
+    def dtypes(self, name: str) -> tuple[DType, ...]:
+        """The dtypes that an input may have so that all readers can run it: those of onnxruntime's kernels, and half
+        precision where there is a kernel for float32, because readers compute it in float32 where they have none."""
+        type = self.input(name).type
+        if type in DTYPE_NAMES:
+            return (DType(type),)
+        allowed = self.types.get(type, ())
+        taken = self.kernels.get(type, allowed)
+        halves = (DType.FLOAT16, DType.BFLOAT16) if DType.FLOAT32 in taken else ()
+        return tuple(dtype for dtype in allowed if dtype in taken or dtype in halves)
+
+
+@cache
+def _document() -> dict[str, Any]:
+    found: dict[str, Any] = msgspec.json.decode(FILE.read_bytes())
+    return found
+
+
+def newest_opset() -> int:
+    """The newest opset that both onnx and onnxruntime have."""
+    newest: int = _document()["newest"]
+    return newest
+
+
+@cache
+def helpers_dtypes(name: str, opset: int) -> frozenset[DType]:
+    """The dtypes that Constant, Identity or If takes at an opset. Nodes of these are added to write other calls."""
+    versions: dict[str, list[str]] = _document()["helpers"][name]
+    since = max(int(version) for version in versions if int(version) <= opset)
+    return frozenset(map(DType, versions[str(since)]))
+
+
+@cache
+def schemas() -> Mapping[str, tuple[Schema, ...]]:
+    """All versions of each operator, the oldest first."""
+    operators = _document()["operators"]
+    return {
+        name: tuple(_schema(name, entry["domain"], version) for version in entry["versions"])
+        for name, entry in operators.items()
+    }
+
+
+def _schema(name: str, domain: str, version: Mapping[str, Any]) -> Schema:
+    return Schema(
+        domain,
+        name,
+        version["since"],
+        version.get("last"),
+        tuple(map(_parameter, version["inputs"])),
+        tuple(map(_parameter, version["outputs"])),
+        {key: _attribute(value) for key, value in version.get("attributes", {}).items()},
+        _dtypes(version["types"]),
+        _dtypes(version.get("kernels", {})),
+    )
+
+
+def _parameter(text: str) -> Parameter:
+    name, _, type = text.partition(" ")
+    return Parameter(name.rstrip("?*"), type, name.endswith("?"), name.endswith("*"))
+
+
+def _attribute(value: str | list[Any]) -> Attribute:
+    if isinstance(value, str):
+        return Attribute(value.rstrip("!"), required=value.endswith("!"))
+    kind, default = value
+    return Attribute(kind, tuple(default) if isinstance(default, list) else default)
+
+
+def _dtypes(types: Mapping[str, list[str]]) -> dict[str, tuple[DType, ...]]:
+    return {name: tuple(map(DType, names)) for name, names in types.items()}

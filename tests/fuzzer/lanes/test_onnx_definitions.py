@@ -1,0 +1,72 @@
+"""The interpreter reads legal calls that the one of the onnx package refuses or misreads: exact results, as onnxruntime
+gives them."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx.parser
+import pytest
+from onnx import helper
+
+from fuzzer.lanes.onnx.witnesses import by_interpreter, by_onnxruntime
+
+INTS = [10, 11, 12, 13]
+
+# operator, opset, the first input, other inputs, attributes, outputs (empty: not read), the results
+CALLS = [
+    ("Slice", 13, INTS, [[-9], [-9], [0], [-1]], {}, ["y"], [[10]]),
+    ("Slice", 13, INTS, [[3], [-5], None, [-2]], {}, ["y"], [[13, 11]]),
+    ("Slice", 1, INTS, [], {"starts": [1], "ends": [-1]}, ["y"], [[11, 12]]),
+    ("Pad", 21, INTS, [[-1, 2]], {}, ["y"], [[11, 12, 13, 0, 0]]),
+    ("Pad", 21, INTS, [[-1, 1], np.array(7), [-1]], {}, ["y"], [[11, 12, 13, 7]]),
+    ("Pad", 21, INTS, [[0, -3]], {"mode": "reflect"}, ["y"], [[10]]),
+    ("GatherElements", 13, [[1, 2], [3, 4], [5, 6]], [[[2], [-3]]], {"axis": 0}, ["y"], [[[5], [1]]]),
+    ("Scatter", 9, INTS, [[2, 0], [7, 8]], {}, ["y"], [[8, 11, 7, 13]]),
+    ("Unique", 13, [5, 3, 5, 1], [], {"sorted": 0}, ["", "", "inverse", "counts"], [[0, 1, 0, 2], [2, 1, 1]]),
+    ("Unique", 13, [[5, 3], [1, 5]], [], {"sorted": 0, "axis": 1}, ["", "", "inverse"], [[0, 1]]),
+    ("ReduceSumSquare", 13, [2, 3], [], {"keepdims": 0}, ["y"], [13]),
+    ("ReduceLogSumExp", 18, [np.inf], [], {"keepdims": 0}, ["y"], [np.inf]),
+    ("ReduceLogSumExp", 18, 3.0, [], {}, ["y"], [3.0]),
+]
+
+
+@pytest.mark.parametrize("call", CALLS, ids=[f"{call[0]}-{place}" for place, call in enumerate(CALLS)])
+def test_both_readers_give_the_result(call: tuple) -> None:
+    name, opset, first, others, attributes, outputs, wanted = call
+    dtype = np.float32 if name == "ReduceLogSumExp" else np.int32 if name == "ReduceSumSquare" else np.int64
+    arrays = {"x": np.array(first, dtype)}
+    arrays |= {f"i{at}": np.array(each, np.int64) for at, each in enumerate(others) if each is not None}
+    names = ["x", *("" if each is None else f"i{at}" for at, each in enumerate(others))]
+    named = [each or ("unread" if name == "Unique" and not at else "") for at, each in enumerate(outputs)]
+    node = helper.make_node(name, names, named, **attributes)
+    read = [each for each in outputs if each]
+    model = helper.make_model(
+        helper.make_graph(
+            [node],
+            "graph",
+            [helper.make_tensor_value_info(key, _element(each), each.shape) for key, each in arrays.items()],
+            [helper.make_tensor_value_info(key, _element(arrays["x"]), None) for key in read],
+        ),
+        opset_imports=[helper.make_opsetid("", opset)],
+        ir_version=10 if opset > 20 else 8,
+    )
+    for reader in (by_onnxruntime, by_interpreter):
+        assert [array.tolist() for array in reader(model, arrays)] == wanted, reader.__name__
+
+
+def _element(array: np.ndarray) -> int:
+    return helper.np_dtype_to_tensor_dtype(array.dtype)
+
+
+def test_an_output_that_is_left_out_is_no_input_that_is_left_out() -> None:
+    """The interpreter of onnx kept the indices of Unique under the empty name, and gave them to Slice for axes."""
+    graph = onnx.parser.parse_graph(
+        """agraph (int64[3] x) => (int64[N] inverse, int64[M] part)
+        <int64[1] start = {0}, int64[1] end = {3}, int64[1] step = {2}> {
+            unread, "", inverse = Unique(x)
+            part = Slice(x, start, end, "", step)
+        }"""
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    found = by_interpreter(model, {"x": np.array([5, 3, 5], np.int64)})
+    assert [array.tolist() for array in found] == [[1, 0, 1], [5, 5]]

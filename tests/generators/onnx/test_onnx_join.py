@@ -1,0 +1,47 @@
+"""Concat and Split: result types, refusals, and drawn cases."""
+
+from __future__ import annotations
+
+import pytest
+from onnx_calls import inferred, invalid_case
+
+from generators.graph import Invalid
+from generators.onnx.ops import join
+
+TYPES: list[tuple[str, str, dict[str, object], str]] = [
+    ("Concat-4", "float32[2,3] float32[2,1]", {"axis": 1}, "float32[2,4]"),
+    ("Concat-11", "int8[2] int8[0] int8[3]", {"axis": -1}, "int8[5]"),
+    ("Concat-13", "bool[2]", {"axis": 0}, "bool[2]"),
+    ("Split-2", "float32[6,2]", {"outputs": 3}, "float32[2,2] float32[2,2] float32[2,2]"),
+    ("Split-11", "float32[6,2]", {"axis": -2, "split": (1, 5), "outputs": 2}, "float32[1,2] float32[5,2]"),
+    ("Split-13", "float32[6]", {"split": (0, 6), "outputs": 2}, "float32[0] float32[6]"),
+    ("Split-18", "float32[7]", {"num_outputs": 3, "outputs": 3}, "float32[3] float32[3] float32[1]"),
+]
+
+REFUSALS: list[tuple[str, str, dict[str, object], str]] = [
+    ("Concat-4", "float32[2,3] float32[2,1]", {"axis": -1}, "out of range"),
+    ("Concat-13", "float32[2,3] float32[3,1]", {"axis": 1}, "cannot be joined"),
+    ("Concat-13", "float32[2] float32[2,1]", {"axis": 0}, "cannot be joined"),
+    ("Split-13", "float32[7]", {"outputs": 3}, "has no 3 parts"),
+    ("Split-13", "float32[7]", {"split": (3, 3), "outputs": 2}, "are no parts of 7"),
+    ("Split-13", "float32[7]", {"split": (3, 4), "outputs": 3}, "2 sizes are not 3 results"),
+    ("Split-18", "float32[6]", {"outputs": 2}, "either split or num_outputs"),
+    ("Split-18", "float32[6]", {"outputs": 2, "num_outputs": 3}, "not the number of results"),
+    ("Split-18", "float32[5]", {"outputs": 4, "num_outputs": 4}, "has no 4 parts"),
+]
+
+
+@pytest.mark.parametrize(("row", "operands", "attrs", "results"), TYPES)
+def test_the_types_of_results(row: str, operands: str, attrs: dict[str, object], results: str) -> None:
+    assert inferred(row, operands, **attrs) == results
+
+
+@pytest.mark.parametrize(("row", "operands", "attrs", "message"), REFUSALS)
+def test_what_is_refused(row: str, operands: str, attrs: dict[str, object], message: str) -> None:
+    with pytest.raises(Invalid, match=message):
+        inferred(row, operands, **attrs)
+
+
+@pytest.mark.parametrize("operator", [operator.name for operator in join.OPERATORS])
+def test_readers_run_and_agree(operator: str) -> None:
+    assert not invalid_case(operator, 40)
