@@ -171,6 +171,10 @@ LEFT_OUT: dict[tuple[str, str], str] = {
     ("arange_size", "step"): ROW_OF_ITS_OWN,
     **{(row, "size"): "computed from the operand's size" for row in ("full_size", "ones_shape", "empty_shape")},
     ("linspace_size", "steps"): "computed from the operand's size",
+    ("narrow_to_size_of", "start"): "0: the other rows draw it",
+    **{(row, "length"): "computed from an operand's size" for row in ("narrow_to_size_of", "narrow_by_size")},
+    **{(row, "dimension"): "another name of dim" for row in ("narrow_to_size_of", "narrow_by_size")},
+    **{(row, "size"): "computed from an operand's size" for row in ("expand_to_size_of", "affine_grid_of")},
     **{(row, key): "gives several results; unique_inverse uses the second"
        for row in ("unique_sum", "unique_inverse", "unique_consecutive_sum")
        for key in ("sorted", "return_inverse", "return_counts") if (row, key) != ("unique_sum", "sorted")},

@@ -101,21 +101,23 @@ def _heads_attrs(source: ChoiceSource, types: Types) -> Attrs:
 # --- numbers
 
 
-def _times_size(types: Types, attrs: Attrs) -> TensorType:
+def times_size(types: Types, attrs: Attrs) -> TensorType:
     (x,) = types
     require(x.rank > 0, "a 0-d tensor has no sizes")
     return x.with_dtype(promote(types, size_along(x, int_of(attrs, "dim"))))
 
 
 def _over_size(types: Types, attrs: Attrs) -> TensorType:
-    return types[0].with_dtype(floating(_times_size(types, attrs).dtype))
+    return types[0].with_dtype(floating(times_size(types, attrs).dtype))
 
 
 def _over_numel(types: Types, attrs: Attrs) -> TensorType:
     return types[0].with_dtype(floating(types[0].dtype))
 
 
-def _arithmetic(name: str, infer: Infer, source: str, arithmetic: Arithmetic = Arithmetic.ONE_STEP, **forms: str) -> Op:
+def arithmetic_with_size(
+    name: str, infer: Infer, source: str, arithmetic: Arithmetic = Arithmetic.ONE_STEP, **forms: str
+) -> Op:
     return Op(
         name,
         RANKED,
@@ -223,15 +225,15 @@ OPS = (
         {"heads": INT},
         view=True,
     ),
-    _arithmetic(
+    arithmetic_with_size(
         "times_size",
-        _times_size,
+        times_size,
         "{0} * {0}.size({dim})",
         method="{0}.mul({0}.shape[{dim}])",
         operator="{0}.shape[{dim}] * {0}",
     ),
-    _arithmetic("over_size", _over_size, "{0} / {0}.size({dim})", method="{0}.div({0}.shape[{dim}])"),
-    _arithmetic(
+    arithmetic_with_size("over_size", _over_size, "{0} / {0}.size({dim})", method="{0}.div({0}.shape[{dim}])"),
+    arithmetic_with_size(
         "over_root_size",
         _over_size,
         "{0} / {0}.size({dim}) ** 0.5",

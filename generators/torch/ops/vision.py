@@ -287,7 +287,7 @@ def _grid_sample_attrs(source: ChoiceSource, types: Types) -> Attrs:
     }
 
 
-def _affine_grid(types: Types, attrs: Attrs) -> TensorType:
+def affine_grid(types: Types, attrs: Attrs) -> TensorType:
     (theta,), size = types, ints_of(attrs, "size")
     require_dtype(types, *FLOATS)
     nd = len(size) - 2
@@ -365,7 +365,7 @@ OPS = (
     Op(
         "affine_grid",
         _affine_grid_operands,
-        _affine_grid,
+        affine_grid,
         "F.affine_grid({0}, {size}{more})",
         _affine_grid_attrs,
         {"size": SIZES, "align_corners": optional(BOOL)},
