@@ -20,6 +20,7 @@ def inputs(name: str) -> list[bytes]:
     return [path.read_bytes() for path in sorted((CORPUS / name).iterdir())]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
 def test_a_decoder_returns_a_value_or_its_own_error(name: str) -> None:
     target, kept = TARGETS[name], inputs(name)

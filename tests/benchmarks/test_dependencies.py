@@ -7,6 +7,7 @@ import pytest
 from packaging.utils import canonicalize_name
 
 
+@pytest.mark.slow
 def test_each_package_that_is_needed_is_pinned_and_no_other() -> None:
     """With each extra."""
     assert dependencies.needed().keys() == {canonicalize_name(name) for name in dependencies.pinned()}

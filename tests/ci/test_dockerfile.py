@@ -84,6 +84,7 @@ def copied_as_the_image_has_it(folder: Path) -> None:
                     shutil.copy(ROOT / source, place)
 
 
+@pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.programs
 @pytest.mark.skipif(BASH is None, reason="bash is not on PATH")

@@ -32,5 +32,6 @@ def test_it_names_an_environment(where: str, call: ast.Call) -> None:
     assert "os.environ" not in environments[0], where
 
 
+@pytest.mark.slow
 def test_there_are_some() -> None:
     assert len(list(starts())) >= 10

@@ -85,6 +85,7 @@ def changed(**fields: object) -> bytes:
 # --- round trip
 
 
+@pytest.mark.slow
 @given(cases(profile=None, symbolic=None))
 @settings(max_examples=100)
 def test_round_trip(case: Case) -> None:
@@ -102,6 +103,7 @@ DIVIDING_AND_MULTIPLYING = (
 """Operators which, one after the other, give sizes such as 3*((n-1)//2)+9."""
 
 
+@pytest.mark.slow
 def test_every_symbolic_case_that_is_drawn_is_read_back() -> None:
     ops = [TABLE[name] for name in DIVIDING_AND_MULTIPLYING]
     texts = []
@@ -336,6 +338,7 @@ def test_the_message_names_a_missing_file(tmp_path: Path, name: str) -> None:
     assert str(error.value) == f"{tmp_path / name}: No such file or directory"
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=500)
 def test_changed_bytes_give_a_case_or_raise_invalid(data: st.DataObject) -> None:

@@ -25,6 +25,7 @@ def test_hypothesis_gets_valid_cases_of_the_named_operators(case: difftvm.Case) 
     assert set(own) <= {"add", "mul", "relu"}
 
 
+@pytest.mark.slow
 def test_hypothesis_shrinks_a_case_to_its_one_guilty_operator() -> None:
     def has_mul(case: difftvm.Case) -> bool:
         return "mul" in case.graph.ops

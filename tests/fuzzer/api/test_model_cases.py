@@ -25,6 +25,7 @@ class Cut(torch.nn.Module):
         return torch.relu(torch.linalg.inv(torch.exp(x)))
 
 
+@pytest.mark.slow
 def test_a_module_is_one_case_with_its_own_numbers() -> None:
     model, x = linear(), torch.randn(4, 3)
     (case,) = cases_of(model, x).cases
@@ -34,6 +35,7 @@ def test_a_module_is_one_case_with_its_own_numbers() -> None:
     assert sorted(values.values()) == sorted(each.detach().numpy().tobytes() for each in own)
 
 
+@pytest.mark.slow
 def test_inputs_are_a_tensor_a_tuple_or_a_dict() -> None:
     x = torch.ones(4, 3)
     found = [cases_of(linear(), inputs).cases[0].graph.inputs for inputs in (x, (x,), [x], {"input": x})]
@@ -42,6 +44,7 @@ def test_inputs_are_a_tensor_a_tuple_or_a_dict() -> None:
     ] * 4
 
 
+@pytest.mark.slow
 def test_an_operator_without_a_row_cuts_and_the_rest_gets_what_pytorch_computes() -> None:
     x = torch.tensor([[0.0, 1.0], [1.0, 0.0]])
     found = cases_of(Cut(), x)

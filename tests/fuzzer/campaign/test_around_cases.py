@@ -50,6 +50,7 @@ def test_the_pieces_run_first_the_largest_before_the_others(tmp_path: Path) -> N
         (tmp_path / "corpus" / ".run").unlink()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("guided", [False, True])
 def test_later_cases_have_operators_of_the_model_alone(guided: bool, tmp_path: Path) -> None:
     make = Guidance(settings(tmp_path), 3).case if guided else random_cases(settings(tmp_path), 3)

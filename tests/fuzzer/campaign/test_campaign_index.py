@@ -142,6 +142,7 @@ KILLED = """
 """
 
 
+@pytest.mark.slow
 def test_a_killed_campaign_goes_on_where_it_had_committed(tmp_path: Path) -> None:
     program = [sys.executable, "-c", textwrap.dedent(KILLED), str(tmp_path)]
     with subprocess.Popen(program, stdout=subprocess.PIPE) as running:
@@ -371,6 +372,7 @@ def test_an_index_with_another_schema_is_refused_and_repaired(
         assert [doc.slug for doc in store.findings.values()] == [saved.name]
 
 
+@pytest.mark.slow
 def test_the_check_of_a_newer_index_has_a_limit_and_leaves_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """This version cannot judge its schema."""
     monkeypatch.setattr(index, "MOST_SECONDS", 0.0)
@@ -423,6 +425,7 @@ def endless(path: Path) -> None:
     path.write_bytes(data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reads", "why"),
     [

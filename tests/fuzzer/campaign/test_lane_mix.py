@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from graphs_by_hand import case_of
 
 from fuzzer.campaign import lane_mix
@@ -61,6 +62,7 @@ def test_a_test_is_decided_by_seed_and_number() -> None:
     assert of_tvm(7) != [lane for lane in lanes_of(SETTINGS, 2, 7, PLAIN) if lane.engine is Engine.TVM]
 
 
+@pytest.mark.slow
 def test_an_importer_that_lacks_an_operator_is_drawn_seldom() -> None:
     name = next(name for name, importers in UNSUPPORTED.items() if importers == {Importer.FX, Importer.ONNX})
     graph = replace(PLAIN.graph, nodes=(replace(PLAIN.graph.nodes[0], op=name),))

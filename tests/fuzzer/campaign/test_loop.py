@@ -42,6 +42,7 @@ SAMPLED = tuple(lane for lane in SAMPLED_LANES if lane.variant == "relax")
 """Those that give what the others give."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 3])
 def test_each_case_is_run_once_and_reported(tmp_path: Path, workers: int) -> None:
     watched: WatchedTests = []
@@ -149,6 +150,7 @@ def test_it_ends_with_so_many_new_findings(tmp_path: Path) -> None:
             assert store.state.next_test == next_test
 
 
+@pytest.mark.slow
 def test_shares_find_together_what_one_campaign_finds(tmp_path: Path) -> None:
     sins = {f"number {number}": refused(number % 5) for number in (1, 2, 4, 7)} | {"number 6": fakes.wrong_value(RIGHT)}
     found: list[set[str]] = []
@@ -186,6 +188,7 @@ def test_nothing_runs_and_nothing_is_written_while_it_is_paused(
         assert store.state.next_test == 3
 
 
+@pytest.mark.slow
 def test_a_paused_campaign_ends_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.05)
     with Store(tmp_path, 1) as store:

@@ -69,6 +69,7 @@ def test_with_a_part_of_nothing_no_scope_is_looked_for(tmp_path: Path) -> None:
     assert scopes_of(tmp_path, 0.0, failing()) == [NO_SCOPE]
 
 
+@pytest.mark.slow
 def test_what_the_scope_costs_counts_as_triage(tmp_path: Path) -> None:
     with Store(tmp_path, 1) as store:
         limits = replace(settings(tmp_path), triage=TriageLimits(scopes=0.25))
@@ -104,6 +105,7 @@ def test_an_error_of_difftvm_costs_one_scope_and_not_the_campaign(
     assert "KeyError: 'no such row'" in (kept / "error.txt").read_text()
 
 
+@pytest.mark.slow
 def test_a_disk_that_fails_once_loses_no_scope(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     errors = iter([OSError(errno.EIO, "it cannot be written")])
 

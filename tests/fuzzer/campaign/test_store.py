@@ -64,6 +64,7 @@ def test_a_second_store_is_busy_and_names_the_process(tmp_path: Path) -> None:
     Store(tmp_path, 1).__exit__(None, None, None)
 
 
+@pytest.mark.slow
 def test_another_process_is_busy_too(tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from fuzzer.campaign.store import Store; Store(Path(sys.argv[1]), 1)"
@@ -84,6 +85,7 @@ def test_a_refused_store_does_not_touch_the_owners_files(tmp_path: Path) -> None
         assert store.scratch.exists()
 
 
+@pytest.mark.slow
 def test_a_killed_owner_leaves_no_lock(tmp_path: Path) -> None:
     program = """
         import os, sys

@@ -162,6 +162,7 @@ def first_samples(op: Any) -> list[Any]:
         return []
 
 
+@pytest.mark.slow
 def test_every_listed_function_is_public_and_has_samples() -> None:
     import torch
     from torch.testing._internal.common_methods_invocations import op_db

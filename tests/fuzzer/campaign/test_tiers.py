@@ -9,6 +9,7 @@ from pathlib import Path
 
 import fakes
 import numpy as np
+import pytest
 from graphs_by_hand import case_of
 from labs import FakeLab
 
@@ -108,6 +109,7 @@ def test_first_the_importers_and_then_lanes_that_compile() -> None:
     assert tested.evaluation_disagrees == ()
 
 
+@pytest.mark.slow
 def test_an_expensive_importer_runs_apart_so_that_its_cost_is_known() -> None:
     met = Counter[str]()
     for index in range(120):
@@ -145,6 +147,7 @@ def test_a_wrong_evaluation_is_only_a_finding_where_compiled_code_is_wrong_too()
     assert tested.evaluation_disagrees == (SCREENING[0],)
 
 
+@pytest.mark.slow
 def test_the_plain_sibling_of_a_lane_runs_where_the_lane_fails_in_a_new_way() -> None:
     def fails(case: Case, lane: LaneSpec, lanes: Sequence[LaneSpec]) -> Outcome | None:
         return OTHER if lane.passes or lane.pipeline.value == "zero" else None

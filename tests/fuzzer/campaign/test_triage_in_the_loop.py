@@ -160,6 +160,7 @@ def test_an_investigation_that_is_cut_short_begins_anew_in_the_next_run(tmp_path
     assert sorted(index for index, _, _ in watched) == list(range(9)), "no test is repeated"
 
 
+@pytest.mark.slow
 def test_triage_gets_its_share_while_tests_run_and_the_rest_of_the_time_after_them(tmp_path: Path) -> None:
     sins = {f"number {number}": refused(number) for number in range(8)}
     at: dict[str, int] = {}
@@ -274,6 +275,7 @@ def test_where_so_many_sightings_go_wrong_the_campaign_ends(
     assert sorted(each.failed for each in waiting) == [0] * (len(waiting) - failed) + [1] * failed
 
 
+@pytest.mark.slow
 def test_every_worker_stays_until_nothing_waits(tmp_path: Path) -> None:
     """One worker does the only test, and its sighting is reduced. The reduction comes across two others, which both
     workers investigate together."""

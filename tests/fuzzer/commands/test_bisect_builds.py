@@ -163,6 +163,7 @@ def test_a_command_that_fails_ends_the_bisection(tmp_path: Path) -> None:
     assert f"fuzz: --build-command for {second[:12]}: exit code 3\n" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

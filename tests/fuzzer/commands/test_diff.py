@@ -50,6 +50,7 @@ def written(folder: Path, text: str) -> Path:
 ONE_LANE = ("--lanes", "relax-export-raw-llvm", "--seed", 1, "--workers", 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

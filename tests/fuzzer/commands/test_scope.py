@@ -40,6 +40,7 @@ def finding(tmp_path: Path) -> Path:
     return Path(shutil.copytree(SHIPPED, tmp_path / "crashes" / SHIPPED.name))
 
 
+@pytest.mark.slow
 def test_a_finding_gets_its_scope_once(lab: FakeLab, finding: Path, capsys: pytest.CaptureFixture[str]) -> None:
     scope([finding])
     assert finding_file.read(finding).scope.cases > 0

@@ -53,6 +53,7 @@ def test_the_report_counts_what_is_drawn() -> None:
     assert {row["operator"] for row in features} == {"Clip", "Unique"}
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_what_is_not_drawn_has_a_reason() -> None:
     found = onnx_report.measured(OPS, 40, 0)

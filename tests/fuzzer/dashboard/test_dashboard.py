@@ -204,6 +204,7 @@ def response_of(port: int, path: str, host: str) -> tuple[int, str]:
     return answer.status, answer.read().decode()
 
 
+@pytest.mark.slow
 def test_it_is_served_anew_at_each_reload_to_the_loopback_only() -> None:
     gone: Exception
     made, gone = iter(["one", "two"]), Invalid("the campaign has gone")

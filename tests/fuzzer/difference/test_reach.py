@@ -133,6 +133,7 @@ def test_operators_that_the_change_names_come_first() -> None:
     assert {graph_of(cases(number)) for number in range(2)} == {("conv2d",), ("max_pool2d",)}
 
 
+@pytest.mark.slow
 def test_the_corpus_follows_those_with_named_operators_first() -> None:
     corpus = [made_of(name) for name in ("add", "conv2d", "exp")]
     cases = ComparedCases(1, Guidance(Settings(Path("."), 1), 1), Reach(), [], OPS, text="conv2d", corpus=corpus)
@@ -140,6 +141,7 @@ def test_the_corpus_follows_those_with_named_operators_first() -> None:
     assert [case for case in drawn if case in corpus] == [corpus[1], corpus[0], corpus[2]]
 
 
+@pytest.mark.slow
 def test_fresh_cases_are_near_the_change() -> None:
     reach = Reach()
     reach.learn(generate(NumpySource(3), ops=[TABLE["conv2d"]]), ["f"])

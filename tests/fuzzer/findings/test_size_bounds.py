@@ -89,6 +89,7 @@ def test_the_script_that_the_dashboard_shows_is_bounded(saved: Path, tmp_path: P
     assert any(f"repro.py: it has more than {16 * MIB:,} bytes" in line for line in shown.unreadable)
 
 
+@pytest.mark.slow
 def test_a_longer_list_of_attempts_is_as_none(tmp_path: Path) -> None:
     path = tmp_path / attempts.NAME
     attempts.Attempts().note(tmp_path, Event.BEGUN)

@@ -263,6 +263,7 @@ def test_random_bytes_are_messages_or_refused(data: bytes) -> None:
             return
 
 
+@pytest.mark.slow
 @given(
     st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists)
     | st.dictionaries(st.text(), st.text())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from fuzzer.regression.known import shown_again
 from fuzzer.regression.record import CASES, DESCRIPTION, EXPECTED, name_of, read
 from fuzzer.regression.shipped import KEPT, shipped_cases
@@ -11,6 +13,7 @@ from fuzzer.regression.shipped import KEPT, shipped_cases
 PAGE = Path(__file__).parents[3] / "docs" / "regression.md"
 
 
+@pytest.mark.slow
 def test_it_is_small_and_whole() -> None:
     kept = read(KEPT)
     assert len(kept.entries) <= 2000
@@ -22,6 +25,7 @@ def test_it_is_small_and_whole() -> None:
     assert {name for entry in kept.entries for name in entry.fails.values()} == set(kept.description.failures)
 
 
+@pytest.mark.slow
 def test_the_page_has_its_figures() -> None:
     kept, page = read(KEPT), PAGE.read_text()
     size = sum((KEPT / name).stat().st_size for name in (DESCRIPTION, EXPECTED, CASES)) / 1e6
@@ -42,6 +46,7 @@ def test_the_page_has_its_figures() -> None:
     assert f"In the shipped corpus, {len(explained)} families are those of findings" in " ".join(page.split())
 
 
+@pytest.mark.slow
 def test_only_cases_of_the_given_operators_are_taken() -> None:
     everything = {op for case in read(KEPT).cases.values() for op in case.graph.ops}
     assert len(shipped_cases(everything)) == len(read(KEPT).entries)

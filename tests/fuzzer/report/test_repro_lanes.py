@@ -93,6 +93,7 @@ def test_every_lane_and_evidence_gives_a_whole_script(lane: LaneSpec, kind: Kind
     assert len(text.splitlines()) <= 114
 
 
+@pytest.mark.slow
 def test_all_of_them_are_as_ruff_leaves_them(tmp_path: Path) -> None:
     """Each lane with one evidence in turn, each evidence with many lanes."""
     for number, lane in enumerate([*SAMPLED_LANES, *TVM_LANES] * 3):

@@ -72,6 +72,7 @@ def test_a_model_becomes_cases_once(
     assert list(corpus.cases(tmp_path / "c")) == [name]
 
 
+@pytest.mark.slow
 def test_bad_input_ends_with_64_and_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

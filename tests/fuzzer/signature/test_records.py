@@ -164,6 +164,7 @@ def otherwise(message: str, random: Random) -> str:
     return message
 
 
+@pytest.mark.slow
 @given(st.sampled_from(sorted(MESSAGES)), st.randoms(use_true_random=False))
 @settings(max_examples=400, deadline=None)
 def test_names_numbers_addresses_dtypes_and_paths_do_not_matter(message: str, random: Random) -> None:

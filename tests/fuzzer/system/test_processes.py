@@ -125,6 +125,7 @@ def test_the_kernel_refuses_a_process_twice_its_memory() -> None:
     assert bounded() == ("3", 0), "128 MiB are not enough for four pieces of 32 MiB and a page"
 
 
+@pytest.mark.slow
 def test_the_kernel_ends_a_process_after_twice_its_time() -> None:
     assert bounded("spin") == ("3", -signal.SIGXCPU)
 

@@ -137,6 +137,7 @@ def add_wheel(index: Path, release: str) -> None:
         wheel.writestr(f"{info}/RECORD", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("there", "says"),
     [
@@ -156,6 +157,7 @@ def test_a_release_that_does_not_exist_is_one_sentence_before_anything_is_built(
     assert [path.name for path in cache.iterdir()] == [".lock"]
 
 
+@pytest.mark.slow
 def test_a_release_that_pip_finds_passes_and_nothing_is_installed(index: Path, tmp_path: Path) -> None:
     add_wheel(index, "0.26.0")
     install.check_release("0.26.0", tmp_path / "target")

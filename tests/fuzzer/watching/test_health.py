@@ -37,6 +37,7 @@ def test_what_is_sudden(recent: dict[str, int], earlier: dict[str, int], fails: 
     assert LaneHealth("x", recent, earlier).fails is fails
 
 
+@pytest.mark.slow
 def test_chance_rings_no_bell() -> None:
     """A hundred lanes of all sorts, looked at a thousand times."""
     draw = random.Random(1)

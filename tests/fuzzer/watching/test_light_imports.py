@@ -28,6 +28,7 @@ HEAVY = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["status", "triage"])
 def test_a_verb_that_only_reads_loads_no_module_that_runs_lanes(verb: str, saved: Path, tmp_path: Path) -> None:
     program = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr))"

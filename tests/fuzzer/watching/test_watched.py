@@ -94,6 +94,7 @@ def test_the_last_snapshot_is_that_of_the_end(tmp_path: Path) -> None:
     assert {lane.lane: lane.results for lane in last.lanes}[TVM_LANES[0].name] == 3
 
 
+@pytest.mark.slow
 def test_counters_are_what_a_kill_leaves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A campaign that is killed and started again goes on with the values that Prometheus has read."""
     with Store(tmp_path, 1) as store, watched(campaign(store, 1), 0):

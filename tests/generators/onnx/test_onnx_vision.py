@@ -65,6 +65,7 @@ def test_windows_of_a_region_may_overlap() -> None:
     assert found.tolist() == [[[[4, 5]]]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("title", ["GridSample", "AffineGrid", "MaxRoiPool", "RoiAlign", "NonMaxSuppression"])
 def test_drawn_cases_are_valid_in_both_readers(title: str) -> None:
     assert invalid_case(title, 30) == ""

@@ -20,6 +20,7 @@ def types(case: Case) -> list[str]:
     return [str(item.value.type) for item in case.graph.inputs]
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10_000))
 @settings(max_examples=30, deadline=None)
 def test_changed_cases_are_valid_and_no_odder(seed: int) -> None:

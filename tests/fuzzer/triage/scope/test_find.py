@@ -59,6 +59,7 @@ def test_the_trigger_of_a_planted_bug_is_found(trigger: Trigger) -> None:
     assert scope.cases <= MOST_QUESTIONS + 1
 
 
+@pytest.mark.slow
 def test_a_bug_that_always_shows() -> None:
     scope = scope_of(lab(lambda case: True), NEG, FINDING, seconds=1e9)
     assert (scope.statement, scope.is_certain) == (Statement(), True)
@@ -86,6 +87,7 @@ def test_the_table_has_the_reduced_case_and_each_change() -> None:
     assert [each.value for each in scope.variations if each.what == "size"] == ["0", "1", "2", "7", "17", "64"]
 
 
+@pytest.mark.slow
 def test_siblings_and_routes_are_run_too() -> None:
     scope = scope_of(lab(lambda case: case.graph.ops[0] in ("neg", "abs")), NEG, FINDING, seconds=1e9)
     assert dict(scope.siblings)["abs"] is Answer.FAILS
@@ -94,6 +96,7 @@ def test_siblings_and_routes_are_run_too() -> None:
     assert dict(scope.routes)["from_fx"] is Answer.FAILS
 
 
+@pytest.mark.slow
 def test_a_failure_of_another_kind_does_not_decide() -> None:
     other = fakes.raised(Stage.COMPILE, "OtherError", "something else")
 
@@ -107,6 +110,7 @@ def test_a_failure_of_another_kind_does_not_decide() -> None:
     assert scope.statement.holds(properties(NEG))
 
 
+@pytest.mark.slow
 def test_numbers_are_no_condition_where_usual_ones_fail_too() -> None:
     """A wrong value is right by chance where all numbers are zero: that is no condition of the bug."""
 

@@ -59,6 +59,7 @@ def is_open(case: Case, lane: LaneSpec) -> bool:
     return bool(case.graph.symbols) and lane.symbolic
 
 
+@pytest.mark.slow
 def test_the_table_says_what_open_sizes_do() -> None:
     def run(case: Case, lane: LaneSpec, *_: object) -> Outcome | None:
         return None if is_open(case, lane) and open_dimensions(case) == {("x0", 0)} else RAISED

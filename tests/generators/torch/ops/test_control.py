@@ -163,6 +163,7 @@ def test_while_loops_run_zero_to_several_iterations() -> None:
     assert iterations >= {0, 1, 2, 3}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("comparison", "kept"), [("gt", "gt"), ("lt", "lt"), ("ge", "ge"), ("le", "le"), ("ne", "ne")])
 def test_symbolic_sizes_are_compared_when_the_program_runs(comparison: str, kept: str) -> None:
     attrs = {**ITEM, "dim": 0, "comparison": comparison}
