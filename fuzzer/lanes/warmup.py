@@ -36,7 +36,7 @@ def warm_up(toolchain: str = HOST_NAME, kind: GraphLanguage = GraphLanguage.RELA
     remember_decompositions()
     if toolchain == HOST_NAME:
         load((*LANES, *ONNX_READERS, *GRADIENT_REFERENCES, *HONEST_LANES))
-        for spec, error in _failures(LANES):
+        for spec, error in _failures(different(LANES)):
             error.add_note(f"lane {spec} cannot run the network that every lane is warmed up with")
             raise error
     else:
@@ -53,6 +53,16 @@ def load(lanes: Iterable[LaneSpec]) -> None:
     """Import the code that runs the lanes."""
     for spec in lanes:
         runner_of(spec)
+
+
+def different(lanes: Iterable[LaneSpec]) -> Iterator[LaneSpec]:
+    """The lanes whose variant, importer or target no lane of the same engine before them has."""
+    met: set[object] = set()
+    for spec in lanes:
+        parts = {(spec.engine, part) for part in (spec.variant, spec.importer, spec.target)}
+        if not parts <= met:
+            yield spec
+        met |= parts
 
 
 def _failures(lanes: Iterable[LaneSpec]) -> Iterator[tuple[LaneSpec, Exception]]:
