@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -24,7 +25,7 @@ from generators.graph import (
     TensorType,
     Value,
 )
-from generators.limits import LONG, TILES
+from generators.limits import LARGE, LONG, TILES
 from generators.limits import SIZES as SIZES
 from generators.limits import Limits as Limits
 from generators.symbolic import Size
@@ -135,8 +136,10 @@ class Builder:
         """Draw a shape within the limit on elements.
 
         Most sizes are small. Sometimes one size is symbolic, 0, close to the size of a tile, or long (more than one
-        block of a reduction kernel handles).
+        block of a reduction kernel handles). Where the limits ask for it, the tensor is large.
         """
+        if rank and self.limits.large_percent and self.source.chance(self.limits.large_percent):
+            return self._large_shape(rank)
         shape: list[int] = []
         remaining = self.limits.max_numel
         for _ in range(rank):
@@ -153,6 +156,16 @@ class Builder:
             elif percentile > 86:
                 self._set_one_size(shape, 0)
         return tuple(shape)
+
+    def _large_shape(self, rank: int) -> tuple[int, ...]:
+        """Draw a shape with the sizes of a large tensor at neighbouring axes, and sizes of 1 or 2 at the others."""
+        sizes = self.source.choice([sizes for sizes in LARGE if len(sizes) <= rank])
+        place = self.source.integer(0, rank - len(sizes))
+        most = self.limits.max_numel // math.prod(sizes)
+        others = [1] * (rank - len(sizes))
+        if others and most >= 2:
+            others[self.source.integer(0, len(others) - 1)] = self.source.integer(1, 2)
+        return (*others[:place], *sizes, *others[place:])
 
     def _set_one_size(self, shape: list[int], size: int) -> None:
         """Replace the size of a drawn axis. Set other sizes to 1 where the limit on elements requires it."""

@@ -14,6 +14,10 @@ LONG = (2047, 2048, 2049, 2053)
 """Sizes that need more than one block of a reduction kernel."""
 
 
+LARGE = ((131_072,), (100_003,), (262_145,), (512, 257), (331, 320), (64, 2049))
+"""The sizes of axes that make a large tensor: more than 10^5 elements."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """The limits of a generated graph.
@@ -22,9 +26,18 @@ class Limits:
     max_numel  elements of one tensor
     max_bytes  bytes of all tensors together
     max_work   multiply-adds of all nodes together: terms per element x elements
+    large_percent  so many drawn shapes in a hundred have the sizes of a large tensor
     """
 
     max_nodes: int = 8
     max_numel: int = 4096
     max_bytes: int = 64 << 20
     max_work: int = 50_000_000
+    large_percent: int = 0
+
+
+def of_large_tensors(limits: Limits) -> Limits:
+    """The limits of a graph of few nodes that has large tensors. Readers that compute in Python take seconds for 10^7
+    multiply-adds, and the numbers of a case are stored."""
+    nodes = min(limits.max_nodes, 3)
+    return Limits(nodes, max_numel=1 << 19, max_bytes=16 << 20, max_work=2_000_000, large_percent=50)

@@ -23,7 +23,8 @@ from fuzzer.cases.open_sizes import at_each_size
 from fuzzer.seeds import corpus
 from fuzzer.system.files import open_plain
 from generators.choice import ChoiceSource, NumpySource
-from generators.graph import Case
+from generators.graph import Case, Invalid
+from generators.limits import Limits, of_large_tensors
 from generators.mutate import mutate
 from generators.op import Op
 from generators.plain_file import MOST_TEXT, read_plain
@@ -33,6 +34,12 @@ from generators.torch.ops import OPS
 
 FROM_CORPUS = 25
 """The percentage of tests that mutate a case of the corpus, where the corpus has any."""
+
+LARGE_EVERY = 64
+"""One test of so many draws large tensors. Its lanes take several times as long as those of other tests."""
+
+_LARGE = 10
+"""The stream of choices that says whether a test draws large tensors (`dialects` and others use others)."""
 
 RUN = ".run"
 """A file in the folder of the corpus. It has a line `NUMBER NAME` for each test that ran a case of the corpus
@@ -116,7 +123,7 @@ class CaseSource:
         tests is drawn for a pass (`pass_tests`). A case of ONNX is drawn from the settings' operators."""
         origin = f"seed {self.seed} test {index}"
         if dialect == "onnx" and not self.settings.around:
-            return self._of_onnx(source, origin)
+            return self._of_onnx(source, index, origin)
         if around := self.settings.around:
             made = draw_around(source, around, kind_of(self.seed, index), self.settings.limits, origin)
             return source.choice(at_each_size(made))
@@ -126,19 +133,27 @@ class CaseSource:
             return mutate(source, source.choice(seeds), self.settings.limits, donor=source.choice(seeds))
         ops = self.mix(source) if ops is None else ops
         motifs = MOTIFS if self._everything else ()
-        made = generate(source, self.settings.limits, ops, origin, motifs=motifs)
+        made = self._sized(index, lambda limits: generate(source, limits, ops, origin, motifs=motifs))
         return source.choice(at_each_size(made))
+
+    def _sized(self, index: int, draw: Callable[[Limits], Case]) -> Case:
+        """Draw a case of large tensors in one test of `LARGE_EVERY`, if an operator fits such a graph."""
+        if NumpySource(self.seed, index, _LARGE).integer(1, LARGE_EVERY) == 1:
+            with suppress(Invalid):
+                return draw(of_large_tensors(self.settings.limits))
+        return draw(self.settings.limits)
 
     def _seeds(self, dialect: str) -> list[Case]:
         return [case for case in self.corpus if case.graph.dialect == dialect]
 
-    def _of_onnx(self, source: ChoiceSource, origin: str) -> Case:
+    def _of_onnx(self, source: ChoiceSource, index: int, origin: str) -> Case:
         from generators.onnx.random_graph import generate  # reads the schemas, which torch alone does not need
 
-        limits = self.settings.limits
         if (seeds := self._seeds("onnx")) and source.chance(FROM_CORPUS):
-            return mutate(source, source.choice(seeds), limits, donor=source.choice(seeds))
-        return source.choice(at_each_size(generate(source, limits, self.settings.model_ops, origin)))
+            return mutate(source, source.choice(seeds), self.settings.limits, donor=source.choice(seeds))
+        ops = self.settings.model_ops
+        made = self._sized(index, lambda limits: generate(source, limits, ops, origin))
+        return source.choice(at_each_size(made))
 
     def _for_pass(self, source: ChoiceSource, index: int, wanted: PassTest) -> Case:
         """Draw a case that begins with a motif that the pass rewrites, or that is made of operators that it rewrites.

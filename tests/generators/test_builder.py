@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from dialect_forms import TORCH_FORMS
 
@@ -10,6 +12,7 @@ from generators.check import check
 from generators.choice import NumpySource
 from generators.domain import within
 from generators.graph import Case, DType, Form, Invalid, Layout, Profile, Role, Symbol, TensorType
+from generators.limits import of_large_tensors
 from generators.random_graph import generate, grow, with_values
 from generators.symbolic import Size
 from generators.table import TABLE
@@ -262,3 +265,17 @@ def test_a_case_has_the_profile_of_its_builder() -> None:
     builder = Builder(NumpySource(0), profile=Profile.EDGE)
     grow(builder, 2, OPS)
     assert with_values(builder, "here").profile is Profile.EDGE
+
+
+def test_large_shapes_have_more_than_a_hundred_thousand_elements() -> None:
+    limits = of_large_tensors(Limits())
+    shapes = {Builder(NumpySource(1, number), limits).shape(rank) for number in range(200) for rank in (0, 1, 2, 4)}
+    large = {shape for shape in shapes if math.prod(shape) > 100_000}
+    assert {len(shape) for shape in large} == {1, 2, 4}
+    assert 20 <= 100 * len(large) / len(shapes) <= 80
+    assert max(map(math.prod, shapes)) <= limits.max_numel
+
+
+def test_without_a_share_of_large_shapes_no_choice_is_made_for_them() -> None:
+    drawn = [Builder(NumpySource(2, number), Limits()).shape(3) for number in range(50)]
+    assert max(map(math.prod, drawn)) <= 4096

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from graphs_by_hand import case_of
 
-from fuzzer.campaign.cases import RUN, random_cases
+from fuzzer.campaign.cases import LARGE_EVERY, RUN, case_source, random_cases
 from fuzzer.campaign.guidance import Guidance
 from fuzzer.campaign.settings import Settings
 from fuzzer.campaign.test_numbers import ALL, Share
@@ -19,6 +19,7 @@ from generators.builder import Limits
 from generators.check import check
 from generators.choice import NumpySource
 from generators.graph import Case
+from generators.onnx.rows import OPS as MODEL_OPS
 from generators.random_graph import generate
 from generators.table import TABLE
 from generators.torch.ops import OPS
@@ -138,3 +139,13 @@ def test_random_cases_of_some_operators(tmp_path: Path) -> None:
     case_of = random_cases(Settings(tmp_path, 1, ops=chosen, limits=Limits(max_nodes=3)), 0)
     names = {name for index in range(20) if (case := case_of(index)) for name in case.graph.ops}
     assert names == {"relu", "neg"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dialect", ["torch", "onnx"])
+def test_one_test_of_many_draws_large_tensors(tmp_path: Path, dialect: str) -> None:
+    source, large = case_source(Settings(tmp_path, 1, model_ops=MODEL_OPS), 1), 0
+    for number in range(2 * LARGE_EVERY):
+        case = source.case(NumpySource(3, number), number, dialect=dialect)
+        large += any(each.value.type.numel > 100_000 for each in case.bound.inputs)
+    assert 0 < large < 8
