@@ -160,6 +160,8 @@ def _one_hot_operands(b: Builder, schema: Schema) -> tuple[Value, ...]:
     """Some indices are beyond both ends; there the result is off. Numbers of the domain `distinct` are whole."""
     dtypes = b.source.choice(tuple(ONE_HOT))
     shape = tuple(b.source.integer(1, 4) for _ in range(b.source.integer(1, 3)))
+    if len(shape) > 1 and (batch := b.symbolic_size(8, 60)):
+        shape = (batch, *shape[1:])
     whole = dtypes[0].is_float and b.source.chance(80)
     domain = distinct(-5, 7, len(shape) - 1) if whole else within(-5, 7)
     return b.fresh_input(TensorType(dtypes[0], shape), domain=domain), b.tensor_of_model(dtypes[1], 2)

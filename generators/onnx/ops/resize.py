@@ -221,7 +221,8 @@ def _image(b: Builder, schema: Schema) -> tuple[Value, ...]:
 
 def _fresh(b: Builder, dtypes: Sequence[DType]) -> TensorType:
     rank = b.source.choice((2, 3, 4, 4, 4, 5))
-    lead = [b.source.choice((1, 1, 2, 3)) for _ in range(min(rank, 2) if rank > 2 else 0)]
+    batch = b.symbolic_size(8, 60) or b.source.choice((1, 1, 2, 3))
+    lead = [batch, b.source.choice((1, 1, 2, 3))] if rank > 2 else []
     return TensorType(b.dtype(dtypes), (*lead, *(b.source.choice((1, 2, 3, 4, 5, 8)) for _ in range(rank - len(lead)))))
 
 
