@@ -4,8 +4,8 @@
 
 It draws cases as a campaign without guidance does, and counts the rows (a version of an operator each), the parts of
 TVM's converters, and what the calls differ in: the row with the dtype of its first operand, with a class of an
-attribute's value, and with both. Classes are those of the features of a campaign (`fuzzer/campaign/features.py`). Then
-it prints the graphs of five operators per CPU second, without their values.
+attribute's value (`fuzzer/cases/attribute_class.py`), and with both. Then it prints the graphs of five operators per
+CPU second, without their values.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import argparse
 import sys
 import time
 
-from fuzzer.campaign.features import attribute_class
+from fuzzer.cases.attribute_class import class_of
 from fuzzer.coverage.onnx_features import features_of, wanted
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
@@ -50,8 +50,8 @@ class Reached:
             self.dtypes.add((node.op, dtype))
             self.forms.add((node.op, node.form.value))
             for name, value in node.attrs.items():
-                self.classes.add((node.op, name, attribute_class(value)))
-                self.both.add((node.op, name, attribute_class(value), dtype))
+                self.classes.add((node.op, name, class_of(value)))
+                self.both.add((node.op, name, class_of(value), dtype))
 
 
 def graphs_per_second(seed: int) -> float:

@@ -44,15 +44,14 @@ def of_case(case: Case) -> Iterator[str]:
         else:
             yield f"op {node.op} - -"
         for name, attr in node.attrs.items():
-            yield f"attr {node.op} {name}={attribute_class(attr)}"
+            yield f"attr {node.op} {name}={_class(attr)}"
         if node.form.value != "plain":
             yield f"form {node.op} {node.form}"
     if case.graph.symbols:
         yield from (f"symbolic {op}" for op in set(case.graph.ops))
 
 
-def attribute_class(value: Attr) -> str:
-    """The class of an attribute's value: small numbers are classes of their own, larger ones are alike."""
+def _class(value: Attr) -> str:
     match value:
         case bool() | str() | None | DType():
             return str(value)
@@ -61,7 +60,7 @@ def attribute_class(value: Attr) -> str:
         case float():
             return str(value) if value in (0.0, 1.0) else "positive" if value > 0 else "negative"
         case tuple():
-            kinds = sorted({attribute_class(item) for item in value})
+            kinds = sorted({_class(item) for item in value})
             return f"({len(value)}: {' '.join(kinds[:4])})"
         case _:
             return type(value).__name__

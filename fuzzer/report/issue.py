@@ -60,7 +60,7 @@ def body(record: FindingRecord, family: Sequence[FindingRecord] = ()) -> str:
     sections = {
         "Expected behavior": wording.expected(shown),
         "Actual behavior": _actual(shown),
-        **({"Scope": scope_section.text(shown)} if doc.scope.cases else {}),
+        **({"Scope": scope_section.text(shown, record.case.graph)} if doc.scope.cases else {}),
         **({"Perhaps of the same cause": _family(family)} if family else {}),
         "Environment": _environment(record),
         "Steps to reproduce": _steps(shown),

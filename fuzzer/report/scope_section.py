@@ -8,22 +8,35 @@ from collections.abc import Iterable
 from fuzzer.findings.record import FindingRecord
 from fuzzer.report.markdown import prose
 from fuzzer.triage.scope.statement import Answer, Scope, Variation
-from fuzzer.triage.scope.words import listed, sentence
+from fuzzer.triage.scope.words import listed, names_in, sentence
+from generators.graph import Graph
 
 SHOWN = (Answer.FAILS, Answer.PASSES, Answer.OTHER)
 """The columns of the table. What is refused or not valid is no column."""
 
 
-def text(record: FindingRecord) -> str:
-    """Markdown."""
-    scope = record.doc.scope
+def text(shown: FindingRecord, reduced: Graph) -> str:
+    """Markdown. `shown` is what the issue shows. The table changes the reduced case, which has the graph `reduced`."""
+    scope = shown.doc.scope
+    table = _table(scope.variations)
     parts = [
-        prose(sentence(scope, record.case.graph)),
-        _table(scope.variations),
+        prose(sentence(scope, shown.case.graph)),
+        _changed(shown.case.graph, reduced) if table else "",
+        table,
         prose(_siblings(scope)),
         _routes(scope),
     ]
     return "\n\n".join(filter(None, parts))
+
+
+def _changed(shown: Graph, reduced: Graph) -> str:
+    """Which case the table changes, where the issue shows another one."""
+    names, types = names_in(shown, reduced), shown.types
+    smaller = {names[each.value.name]: each.value.type for each in reduced.inputs if each.value.name in names}
+    if all(types[name] == type for name, type in smaller.items()):
+        return ""
+    inputs = [f"{name} is `{smaller[name]}`" for name in sorted(smaller)]
+    return f"The table changes the smallest case that fails. In it {listed(inputs)}."
 
 
 def rows(variations: Iterable[Variation]) -> list[tuple[str, ...]]:

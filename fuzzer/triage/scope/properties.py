@@ -70,16 +70,20 @@ def _of_call(
 
 def _left_out(node: Node) -> list[tuple[str, bool]]:
     """The operands and results of a call of ONNX that may be left out, by their names in the schema."""
-    form = TABLE[node.op].source
-    if not isinstance(form, NodeForm):
+    return [*optional_parts(node, INPUTS), *optional_parts(node, OUTPUTS)]
+
+
+def optional_parts(node: Node, key: str) -> list[tuple[str, bool]]:
+    """The operands (`key` is INPUTS) or results (OUTPUTS) of a call of ONNX that may be left out, by their names in the
+    schema, each with whether it is there."""
+    form, given = TABLE[node.op].source, node.attrs.get(key)
+    if not isinstance(form, NodeForm) or not isinstance(given, tuple):
         return []
-    found = []
-    for key, parameters in ((INPUTS, form.operands), (OUTPUTS, form.schema.outputs)):
-        given = node.attrs.get(key)
-        if isinstance(given, tuple):  # it may end before the last operands, which are then left out
-            optional = [(place, each.name) for place, each in enumerate(parameters) if each.optional]
-            found += [(name, place < len(given) and bool(given[place])) for place, name in optional]
-    return found
+    parameters = form.operands if key == INPUTS else form.schema.outputs
+    # the tuple may end before the last operands, which are then left out
+    return [
+        (each.name, place < len(given) and bool(given[place])) for place, each in enumerate(parameters) if each.optional
+    ]
 
 
 def _of_type(type: TensorType) -> Iterator[tuple[str, Scalar]]:

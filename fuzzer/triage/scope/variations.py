@@ -17,9 +17,11 @@ from fuzzer.triage.scope.neighbours import (
     with_usual_numbers,
 )
 from fuzzer.triage.scope.operand_count import with_operands_left_out_and_added
+from fuzzer.triage.scope.properties import optional_parts
 from generators.choice import ChoiceSource
 from generators.domain import ANY
-from generators.graph import Array, Attr, Case, DType, Input, Layout, Role, TensorType, holds_floats
+from generators.graph import Array, Attr, Case, DType, Input, Layout, Node, Role, TensorType, holds_floats
+from generators.onnx.operator import INPUTS, OUTPUTS, NodeForm
 from generators.table import TABLE
 from generators.values import holds
 
@@ -151,9 +153,18 @@ def _attributes(source: ChoiceSource, case: Case) -> Iterator[Varied]:
                 if attrs is not None and len(by_class) < most:
                     by_class.setdefault(class_of(attrs[key]), attrs[key])
             for each in by_class.values():
-                left_out = each is None and case.graph.dialect == "onnx"
-                text = "left out" if left_out else _text(each)
-                yield from _varied(key, text, with_attributes(case, index, {key: each}))
+                what, text = _words(node, key, each)
+                yield from _varied(what, text, with_attributes(case, index, {key: each}))
+
+
+def _words(node: Node, key: str, value: Attr) -> tuple[str, str]:
+    """What a row of the table calls an attribute and its value."""
+    changed = replace(node, attrs={**node.attrs, key: value})
+    if parts := optional_parts(changed, key) if key in (INPUTS, OUTPUTS) else ():
+        kind = "inputs" if key == INPUTS else "outputs"
+        return f"optional {kind}", " and ".join(name for name, there in parts if there) or "none"
+    left_out = value is None and isinstance(TABLE[node.op].source, NodeForm)
+    return key, "left out" if left_out else _text(value)
 
 
 def _text(value: Attr) -> str:

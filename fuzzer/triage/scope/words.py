@@ -33,10 +33,7 @@ def sentence(scope: Scope, graph: Graph) -> str:
 def with_names_of(scope: Scope, graph: Graph, other: Graph) -> Scope:
     """Return the scope of a case with this graph with the names of another graph of the same calls in its rows. In the
     smallest case, the first operand may be x1."""
-    if [len(node.args) for node in graph.nodes] != [len(node.args) for node in other.nodes]:
-        return scope
-    mine, its = ([name for node in each.nodes for name in node.args] for each in (graph, other))
-    names = dict(zip(mine, its, strict=True))
+    names = names_in(other, graph)
 
     def renamed(each: Variation) -> Variation:
         what, of, inputs = each.what.rpartition(" of ")
@@ -44,6 +41,14 @@ def with_names_of(scope: Scope, graph: Graph, other: Graph) -> Scope:
         return replace(each, what=what + of + " and ".join(found))
 
     return replace(scope, variations=tuple(map(renamed, scope.variations)))
+
+
+def names_in(other: Graph, graph: Graph) -> dict[str, str]:
+    """The names that another graph of the same calls has for the operands of a graph. Empty where the calls differ."""
+    if [len(node.args) for node in graph.nodes] != [len(node.args) for node in other.nodes]:
+        return {}
+    mine, its = ([name for node in each.nodes for name in node.args] for each in (graph, other))
+    return dict(zip(mine, its, strict=True))
 
 
 def listed(words: Sequence[str], last: str = "and") -> str:

@@ -46,8 +46,12 @@ def with_scope(folder: Path, scope: Scope) -> FindingRecord:
     return replace(record, doc=msgspec.structs.replace(record.doc, scope=scope))
 
 
+def text_of(record: FindingRecord) -> str:
+    return scope_section.text(record, record.case.graph)
+
+
 def test_the_section(saved: Path) -> None:
-    assert scope_section.text(with_scope(saved, SCOPE)).split("\n") == [
+    assert text_of(with_scope(saved, SCOPE)).split("\n") == [
         "It fails where x0 is int32 or int64 (40 of 40 held-out cases agree).",
         "",
         "|one thing changed|fails|passes|fails in another way|",
@@ -69,7 +73,7 @@ def test_an_issue_has_the_section_only_where_the_scope_is_known(saved: Path) -> 
 
 
 def test_without_a_statement_the_table_stays(saved: Path) -> None:
-    text = scope_section.text(with_scope(saved, replace(SCOPE, statement=None)))
+    text = text_of(with_scope(saved, replace(SCOPE, statement=None)))
     assert text.startswith("No simple condition says when it fails.\n\n|one thing changed|")
 
 
