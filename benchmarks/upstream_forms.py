@@ -113,7 +113,7 @@ def condition_of(words: tuple[Scalar, ...], call: int) -> Condition:
     about = Property(call, str(subject), str(what))
     if relation in (LEFT_OUT, GIVEN):
         return Condition(about, Relation.IN if relation == LEFT_OUT else Relation.NOT_IN, (None,))
-    return Condition(about, Relation(relation), tuple(values))
+    return Condition(about, Relation(str(relation)), tuple(values))
 
 
 def _is_meant(bug: Bug, case: Case, node: Node) -> bool:
