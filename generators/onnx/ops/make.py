@@ -157,8 +157,8 @@ ONE_HOT: dict[tuple[DType, DType], tuple[DType, ...]] = {
 
 
 def _one_hot_operands(b: Builder, schema: Schema) -> tuple[Value, ...]:
-    """Some indices are beyond both ends; there the result is off. Before opset 11 none is negative, says the inference of
-    onnx. Numbers of the domain `distinct` are whole."""
+    """Some indices are beyond both ends; there the result is off. Before opset 11 none is negative: the inference of
+    onnx refuses it. Numbers of the domain `distinct` are whole."""
     low = -5 if schema.since >= FROM_END else 0
     dtypes = b.source.choice(tuple(ONE_HOT))
     shape = tuple(b.source.integer(1, 4) for _ in range(b.source.integer(1, 3)))
