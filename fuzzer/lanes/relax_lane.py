@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from importlib.util import find_spec
 
 from fuzzer.cases import open_sizes, scalar_loss
 from fuzzer.lanes.base.availability import Missing, availability, compiler_of
@@ -34,6 +35,8 @@ class RelaxLane:
             return reason
         if missing := own_passes.missing(spec.passes):
             return missing
+        if spec.importer is Importer.ONNX_MODEL and spec.opset and not find_spec("onnxruntime"):
+            return "there is no onnxruntime, which confirms the converted file"
         if spec.symbolic and (reason := open_sizes.why_not(case)):
             return reason
         if spec.params is not Params.BOUND and not case.owned:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from generators.builder import Builder, Limits
 from generators.choice import ChoiceSource
-from generators.graph import Case, Invalid, Profile
+from generators.graph import Case, Input, Invalid, Profile, Role
 from generators.onnx.motifs import MOTIFS
 from generators.onnx.rows import OPS, rows_at
 from generators.onnx.schema import OLDEST, newest_opset
@@ -19,10 +20,15 @@ from generators.random_graph import (
     symbolic_builder,
     with_values,
 )
+from generators.renumber import renumbered
 from generators.values import draw_profile
 
 COMMON = (11, 13, 17, 18)
 """Opsets that most published models have. Half of the cases have one of them."""
+
+
+CONSTANT_PERCENT = 8
+"""So many graphs in a hundred have initializers where they would have inputs: an importer computes with constants."""
 
 
 def draw_opset(source: ChoiceSource) -> int:
@@ -67,4 +73,16 @@ def generate(
         grow(builder, limits.max_nodes, rows, at_least)
     if not builder.nodes:
         raise Invalid(f"none of the operators fits a graph of {limits} at opset {opset}")
-    return with_values(builder, origin)
+    case = with_values(builder, origin)
+    return _with_constants(case, source) if source.rarely(CONSTANT_PERCENT) else case
+
+
+def _with_constants(case: Case, source: ChoiceSource) -> Case:
+    """The case with all inputs as initializers, or about half of them. Inputs with open sizes stay inputs."""
+    percent = source.choice((50, 100))
+
+    def becomes_constant(item: Input) -> bool:
+        return item.role is Role.INPUT and not item.value.type.symbols and source.chance(percent)
+
+    inputs = tuple(replace(item, role=Role.PARAM) if becomes_constant(item) else item for item in case.graph.inputs)
+    return renumbered(replace(case, graph=replace(case.graph, inputs=inputs)))

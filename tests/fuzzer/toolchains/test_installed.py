@@ -13,13 +13,17 @@ import pytest
 from fuzzer.evaluation import toolchain_check
 from fuzzer.isolate.executor import Executor
 from fuzzer.isolate.fleet import Fleet
-from fuzzer.lanes import RELAY_LANES, SAMPLED_LANES, TVM_LANES, needed
+from fuzzer.lanes import MODEL_LANES, MODEL_SAMPLED_LANES, ONNX_LANES, RELAY_LANES, SAMPLED_LANES, TVM_LANES, needed
 from fuzzer.toolchains import registry
 from fuzzer.toolchains.lanes import in_toolchain, in_toolchains, named
 from fuzzer.toolchains.toolchain import GraphLanguage
 from generators import case_file
+from generators.builder import Limits
+from generators.choice import NumpySource
+from generators.onnx.random_graph import generate
+from generators.onnx.rows import ROWS
 from oracles.judge import judge_all
-from oracles.outcome import MutantFate, Ran, facts_of
+from oracles.outcome import Broken, MutantFate, Ran, facts_of
 from oracles.trace import Tracing
 
 pytestmark = [pytest.mark.tvm, pytest.mark.toolchains]
@@ -65,6 +69,16 @@ def test_an_older_release_compiles_the_corpus(fleet: Fleet, name: str) -> None:
     result = fleet.run(case, (*references, *lanes))
     assert all(isinstance(result.outcomes[lane], Ran) for lane in lanes)
     assert [finding for finding in judge_all(case, result.outcomes) if finding.lane in lanes] == []
+
+
+@is_there(OLD)
+def test_an_older_release_runs_cases_of_onnx(fleet: Fleet) -> None:
+    case = generate(NumpySource(1, 0), Limits(max_nodes=1), [ROWS["Neg-13"]], symbolic=False, opset=17)
+    lanes = in_toolchains((*MODEL_LANES, *MODEL_SAMPLED_LANES), named(OLD))
+    outcomes = fleet.run(case, (*ONNX_LANES, *lanes)).outcomes
+    assert [lane.name for lane in lanes if isinstance(outcomes[lane], Broken)] == []
+    assert all(isinstance(outcomes[lane], Ran) for lane in lanes if lane.name in {lane.name for lane in MODEL_LANES})
+    assert [finding for finding in judge_all(case, outcomes) if finding.lane in lanes] == []
 
 
 @is_there(OLD)
