@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
 
+import numpy as np
+
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import Attr, Attrs, DType, Form, Invalid, TensorType, Value
@@ -288,6 +290,8 @@ def _infer(operator: Operator, form: NodeForm, types: Types, attrs: Attrs) -> Ty
     call = form.call(types, attrs)
     _require_dtypes(call)
     _require_pattern(form, attrs)
+    for key in doubtful_defaults(form, types):
+        require(attrs.get(key) is not None, f"the default of {key} has another value in float64 than in float32")
     return _wanted(operator.infer(call), attrs)
 
 
@@ -295,6 +299,15 @@ def _require_pattern(form: NodeForm, attrs: Attrs) -> None:
     """Check that the attribute that says which results are wanted is about all of them, before an operator reads it."""
     wanted, count = attrs.get(OUTPUTS), len(form.schema.outputs)
     require(not isinstance(wanted, tuple) or len(wanted) == count, f"has {count} results, of which some are needed")
+
+
+def doubtful_defaults(form: NodeForm, types: Types) -> tuple[str, ...]:
+    """The attributes that must be written where a tensor is float64. ONNX documents their defaults as decimals, such as
+    0.00001, and says that they are float32: readers take either number."""
+    if all(type.dtype is not DType.FLOAT64 for type in types):
+        return ()
+    floats = ((key, each.default) for key, each in form.schema.attributes.items() if isinstance(each.default, float))
+    return tuple(key for key, default in floats if float(str(np.float32(default))) != default)
 
 
 def _wanted(found: Results, attrs: Attrs) -> Types:
@@ -331,15 +344,19 @@ def _draw(operator: Operator, form: NodeForm, source: ChoiceSource, types: Types
         return None
     fixed |= {variable: own[variable] for variable in form.free if own.get(variable) is not None}
     kinds = _attribute_kinds(operator, form)
-    attrs = {key: _written(source, form, key, own.get(key)) for key in kinds} | fixed
+    doubtful = doubtful_defaults(form, types)
+    attrs = {key: _written(source, form, key, own.get(key), key in doubtful) for key in kinds} | fixed
     if kinds.get(OUTPUTS) is PATTERN:
         attrs[OUTPUTS] = own.get(OUTPUTS) or _some_results(operator.infer(form.call(types, attrs)), form, source)
     return attrs
 
 
-def _written(source: ChoiceSource, form: NodeForm, key: str, value: Attr) -> Attr:
-    """The value, or None in half of the cases where it is the default: a file may write it or leave it out."""
+def _written(source: ChoiceSource, form: NodeForm, key: str, value: Attr, always: bool) -> Attr:
+    """The value, or None in half of the cases where it is the default: a file may write it or leave it out. With
+    `always`, the default where an operator draws none."""
     attribute = form.schema.attributes.get(key)
+    if always:
+        return value if value is not None or attribute is None else attribute.default
     if attribute and not attribute.required and value == attribute.default and source.chance(50):
         return None
     return value

@@ -144,13 +144,19 @@ def _aliases(outputs: Sequence[Any], inputs: Mapping[str, Any]) -> tuple[tuple[i
     return memory.shared([span(each) for each in outputs], {name: span(each) for name, each in inputs.items()})
 
 
+_SHAPES = ("Shape", "ShapeTuple")
+"""How releases of TVM name the type of a shape at run time. It is a sequence, as a tuple of results is."""
+
+
 def flat(result: Any) -> Sequence[Any]:
     """Return the results of main, which are a tensor or a tuple of tensors, as a sequence. Raise `NotATensor` for other
     results."""
-    results = (result,) if result is None or hasattr(result, "numpy") else tuple(result)
+    is_one = result is None or hasattr(result, "numpy") or type(result).__name__ in _SHAPES
+    results = (result,) if is_one else tuple(result)
     for index, each in enumerate(results):
         if not hasattr(each, "numpy"):
-            raise NotATensor(f"output {index} of the compiled function is {type(each).__name__}, no tensor")
+            kind = "a shape" if type(each).__name__ in _SHAPES else f"a value of type {type(each).__name__}"
+            raise NotATensor(f"output {index} of the compiled function is {kind}, no tensor")
     return results
 
 

@@ -15,6 +15,11 @@ from small_models import outcome_of, small
 
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import EVERY_TVM_LANE, TORCH
+from generators.builder import Builder
+from generators.choice import NumpySource
+from generators.graph import DType, TensorType
+from generators.onnx.rows import at_opset
+from generators.random_graph import with_values
 from oracles.lane import LaneSpec
 from oracles.memory_access import Access, MemoryAccess, Side
 from oracles.outcome import Raised, Ran, Stage
@@ -109,3 +114,16 @@ def test_a_storage_of_negative_size_is_tvms_failure(executor: Executor) -> None:
     outcome = outcome_of(executor, case, LANES["relax-fx-llvm"])
     assert isinstance(outcome, Raised), outcome
     assert (outcome.stage, outcome.type) == (Stage.RUN, "tvm.error.InternalError")
+
+
+@pytest.mark.parametrize("shape", [(2, 3), ()])
+def test_a_shape_is_no_tensor_whatever_it_has(executor: Executor, shape: tuple[int, ...]) -> None:
+    """TVM's importer returns a shape for the operator Shape. It is a sequence, perhaps an empty one."""
+    b = Builder(NumpySource(0), opset=17)
+    row = at_opset("Shape", 17)
+    b.emit(row, (b.fresh_input(TensorType(DType.FLOAT32, shape)),), dict.fromkeys(row.schema))
+    found = outcome_of(executor, with_values(b, "a shape"), LANES["relax-onnx-model-llvm"])
+    assert isinstance(found, Raised)
+    assert found.stage is Stage.RUN
+    assert found.type.endswith("NotATensor")
+    assert found.message == "output 0 of the compiled function is a shape, no tensor"
