@@ -12,6 +12,8 @@ from fuzzer.findings import finding_file
 from fuzzer.isolate.fleet import Lab
 from fuzzer.lanes import select
 from fuzzer.report.own_script import warning, with_own_script
+from fuzzer.seeds import whole_model
+from fuzzer.seeds.whole_model import WholeModel
 from fuzzer.signature.blame import Releases
 from fuzzer.system.terminal import say
 from fuzzer.toolchains import registry
@@ -25,7 +27,9 @@ from generators import case_file
 from generators.graph import Case, Invalid
 from oracles.finding import Finding
 from oracles.judge import judge_all
-from oracles.lane import LaneSpec
+from oracles.lane import LaneSpec, is_eager
+from oracles.outcome import Outcomes, why_no_result
+from oracles.reference import eager_run, witnesses_disagree
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,7 @@ class MinimizeRequest:
     saved     the failure that was saved with the case; None for a bare case
     lanes     the lanes that may fail
     releases  of toolchains other than the host, in which the saved finding was run
+    model     the model that the case is, where it was read from a file
     reduce    False: the case is confirmed, blamed and saved as it is
     """
 
@@ -60,10 +65,15 @@ class MinimizeRequest:
     lanes: tuple[LaneSpec, ...]
     releases: tuple[Release, ...] = ()
     reduce: bool = True
+    model: WholeModel | None = None
 
 
 def read(source: Path, lanes: str = "*", toolchain: str | None = None) -> MinimizeRequest:
-    """Raise `Invalid` where the folder contains neither a finding nor a case."""
+    """Read a folder or an .onnx file. Raise `Invalid` where the folder contains neither a finding nor a case, where the
+    file cannot be read, and where no lane matches."""
+    if source.suffix == ".onnx" and not source.is_dir():
+        model = whole_model.read(source)
+        return MinimizeRequest(model.case, None, _lanes(model.case, lanes, toolchain), model=model)
     if (source / finding_file.NAME).exists() or not (source / case_file.JSON_NAME).exists():
         doc, case = finding_file.read_with_case(source)
         (lane,) = in_toolchains((doc.lane,), named(toolchain or doc.lane.toolchain)[:1])
@@ -72,10 +82,15 @@ def read(source: Path, lanes: str = "*", toolchain: str | None = None) -> Minimi
             case, Sighting(doc.identity.coarse, finding, (lane,)), (lane,), _releases(lane, doc.releases)
         )
     case = case_file.read(source)
-    chosen = select(lanes)
+    return MinimizeRequest(case, None, _lanes(case, lanes, toolchain))
+
+
+def _lanes(case: Case, globs: str, toolchain: str | None) -> tuple[LaneSpec, ...]:
+    dialect = case.graph.dialect
+    chosen = select(globs, dialect)
     if not chosen:
-        raise Invalid(f"no lane matches {lanes!r}; `fuzz lanes` lists them")
-    return MinimizeRequest(case, None, in_toolchains(chosen, named(toolchain or HOST_NAME)))
+        raise Invalid(f"no lane of cases of {dialect} matches {globs!r}; `fuzz lanes` lists them")
+    return in_toolchains(chosen, named(toolchain or HOST_NAME))
 
 
 def _releases(lane: LaneSpec, before: Releases) -> tuple[Release, ...]:
@@ -94,8 +109,21 @@ def run(lab: Lab, store: Store, request: MinimizeRequest, workers: int) -> list[
 
 def _failures(lab: Lab, case: Case, lanes: Sequence[LaneSpec]) -> list[Sighting]:
     everything = tuple(dict.fromkeys(each for lane in lanes for each in judged_by(lane)))
-    found = judge_all(case, judged_run(lab.run_fresh, case, everything).outcomes)
+    outcomes = judged_run(lab.run_fresh, case, everything).outcomes
+    if why := _why_unjudged(outcomes):
+        say(why)
+    found = judge_all(case, outcomes)
     return sightings(finding for finding in found if finding.lane in lanes)
+
+
+def _why_unjudged(outcomes: Outcomes) -> str:
+    """Why no lane, or no lane's values, can be judged; "" where the references have a result."""
+    if eager_run(outcomes) is None:
+        lane, outcome = next((lane, outcome) for lane, outcome in outcomes.items() if is_eager(lane))
+        return f"no lane is judged: {lane.name} does not run the case: {why_no_result(outcome)}"
+    if witnesses_disagree(outcomes):
+        return "no values are judged: onnxruntime and the reference evaluator of the onnx package do not agree on them"
+    return ""
 
 
 def _minimized(lab: Lab, store: Store, request: MinimizeRequest, sighting: Sighting, workers: int) -> Minimized:

@@ -212,7 +212,7 @@ def _results(
     try:
         return _with_names(row, types, {**attrs, OUTPUTS: named}, tuple(filter(None, padded)))
     except Invalid as why:
-        used = tuple(name in read for name in padded)
+        used = tuple(bool(name) and name in read for name in padded)
         if not any(used):
             used = tuple(bool(name) and each.optional for name, each in zip(padded, form.schema.outputs, strict=True))
         if used == named or not any(used):

@@ -143,7 +143,7 @@ def test_a_call_of_each_row_comes_back(name: str, tmp_path: Path) -> None:
 def test_drawn_cases_compute_the_same(tmp_path: Path) -> None:
     """Also in odd forms, with several nodes, of all opsets."""
     rows = [row for row in OPS if row.name in ONE_NODE]
-    for number in range(100):
+    for number in range(200):
         case = generate(NumpySource(3, number), Limits(max_nodes=5), rows, profile=Profile.NORMAL, symbolic=False)
         trip = round_trip(case, tmp_path)
         assert (number, list(differences(trip)), computes_the_same(trip)) == (number, [], True)

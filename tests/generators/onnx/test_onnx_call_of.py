@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from generators.graph import Attrs, Invalid, TensorType
-from generators.onnx.call_of import Surroundings, call_of, row_of
+from generators.graph import Array, Attrs, Form, Invalid, TensorType
+from generators.onnx.call_of import Known, Surroundings, call_of, row_of
 from generators.onnx.model import Attribute, Node
 
 X = {"x": TensorType.parse("float32[4,3]")}
@@ -31,6 +32,33 @@ def test_a_node_is_no_call_of_a_row_that_is_several_nodes(op: str, opset: int) -
     """SplitToSequence alone returns a sequence, and the row of its name a tensor of it."""
     with pytest.raises(Invalid, match="a row of its name is several nodes, and these are not read back"):
         called(Node(op, ("x",), ("y",)), opset)
+
+
+@pytest.mark.parametrize("limit", [np.array([3]), np.array(3)], ids=["list", "scalar"])
+def test_a_single_number_may_be_a_list(limit: Array) -> None:
+    types = {"b": TensorType.parse("float32[1,4,4]"), "s": TensorType.parse("float32[1,1,4]")}
+    node = Node("NonMaxSuppression", ("b", "s", "limit", "overlap"), ("y",))
+    known = {"limit": Known(limit), "overlap": Known(np.array([1.0], np.float32))}
+    call = call_of(node, Surroundings(17, types, known, {"y"}))
+    assert call.attrs["max_output_boxes_per_class"] == 3
+    assert str(call.results[0].type) == "int64[3,3]"
+
+
+@pytest.mark.parametrize("read", [{"y", ""}, {""}], ids=["read", "unread"])
+def test_a_result_whose_size_depends_on_the_data_is_left_out(read: set[str]) -> None:
+    """An empty name, which stands for an input that is left out elsewhere, is no result that something reads."""
+    node = Node("Unique", ("x",), ("values", "", "y"))
+    call = call_of(node, Surroundings(17, X, {}, read))
+    assert call.attrs["outputs"] == (False, False, True, False)
+    assert [(value.name, str(value.type)) for value in call.results] == [("y", "int64[12]")]
+
+
+def test_lists_and_tensors_of_constants_are_told_apart() -> None:
+    node = Node("Slice", ("x", "starts", "ends"), ("y",))
+    for form in (Form.PLAIN, Form.CONSTANT, Form.LIST, Form.COMPUTED):
+        known = {name: Known(np.array([number]), form) for name, number in (("starts", 0), ("ends", 2))}
+        call = call_of(node, Surroundings(17, X, known, {"y"}))
+        assert (call.form, str(call.results[0].type)) == (form, "float32[2,3]")
 
 
 @pytest.mark.parametrize(
