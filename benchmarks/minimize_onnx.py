@@ -155,7 +155,7 @@ def measured(path: Path, failure: Failure, folder: Path, jobs: int) -> tuple[lis
         Store(folder / path.stem, None) as store,
         Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), finder(preload)) as fleet,
     ):
-        fleet.versions  # starts the compilers
+        print(f"TVM {fleet.versions['tvm']}", file=sys.stderr)  # starts the compilers
         started = fleet.cpu_seconds
         counting = Counting(fleet)
         done = minimize.run(counting, store, request, jobs)
@@ -180,7 +180,7 @@ def main() -> None:
             write(path, nodes, FAILURES[name])
             done, costs = measured(path, FAILURES[name], folder, options.jobs)
             for each in done:
-                left = f"{each.after.operators} nodes: {', '.join(each.ops)}"
+                left = f"{each.after.operators} nodes: {', '.join(each.ops[:4])}"
                 print(f"{name:8} {costs}  -> {left}  ({each.kind}, {each.again} runs fail)", flush=True)
             missed += not any(each.folder for each in done)
             if not done:

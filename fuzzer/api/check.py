@@ -97,8 +97,9 @@ def check(
     inputs     for a module a tensor, a tuple of positional tensors, or a dict by name; for a file a dict of numpy
                arrays by name, where those that are left out are drawn; for a case nothing; for a Relax module a
                sequence of arrays, or a dict by the names of main's parameters, where those left out are drawn
-    lanes      comma-separated globs; `fuzz lanes` lists the names. "*": the plain lanes of the model's dialect: for an
-               .onnx file relax-onnx-model-llvm and relax-onnx-model-c. A Relax module has lanes of its own: relax-module-llvm, relax-module-c, and relax-module-zero without optional passes
+    lanes      comma-separated globs; `fuzz lanes` lists the names. "*": the plain lanes; those of an .onnx file are
+               relax-onnx-model-llvm and relax-onnx-model-c. A Relax module has lanes of its own: relax-module-llvm,
+               relax-module-c, and relax-module-zero without optional passes
     passes     names of passes of `oracles/transforms.py`, which each lane runs on the imported module in this order. A
                pass that requires others gets them before it
     toolchain  the TVM to use, by name; `fuzz toolchain list` lists them

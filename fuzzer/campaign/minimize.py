@@ -3,8 +3,9 @@ changed."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fuzzer.campaign.store import Store
@@ -14,13 +15,16 @@ from fuzzer.lanes import select
 from fuzzer.report.own_script import warning, with_own_script
 from fuzzer.seeds import whole_model
 from fuzzer.seeds.whole_model import WholeModel
+from fuzzer.signature import Signature
 from fuzzer.signature.blame import Releases
 from fuzzer.system.terminal import say
 from fuzzer.toolchains import registry
 from fuzzer.toolchains.lanes import in_toolchains, named, runs_in
 from fuzzer.toolchains.toolchain import HOST, HOST_NAME
 from fuzzer.triage.blame.releases import Release
+from fuzzer.triage.eager_values import computed_values
 from fuzzer.triage.investigate import Confirmed, Sighting, confirm_as_it_is, investigate, sightings, unconfirmed
+from fuzzer.triage.neighbourhoods import failing_windows, is_large
 from fuzzer.triage.reproduce import judged_by, judged_run
 from fuzzer.triage.size import Size, size_of
 from generators import case_file
@@ -102,9 +106,32 @@ def _releases(lane: LaneSpec, before: Releases) -> tuple[Release, ...]:
 
 
 def run(lab: Lab, store: Store, request: MinimizeRequest, workers: int) -> list[Minimized]:
-    """Investigate and save the finding, or every failure that the lanes show."""
-    failures = [request.saved] if request.saved else _failures(lab, request.case, request.lanes)
-    return [_minimized(lab, store, request, sighting, workers) for sighting in failures]
+    """Investigate and save the finding, or every failure that the lanes show. A large case is first cut into windows of
+    neighbouring nodes; where none of them fails, it runs as a whole."""
+    if request.saved:
+        return [_minimized(lab, store, request, request.saved, workers)]
+    done = _in_windows(lab, store, request, workers) if is_large(request.case) else []
+    if done:
+        return done
+    return [
+        _minimized(lab, store, request, sighting, workers) for sighting in _failures(lab, request.case, request.lanes)
+    ]
+
+
+def _in_windows(lab: Lab, store: Store, request: MinimizeRequest, workers: int) -> list[Minimized]:
+    """Investigate what fails in windows of the case. A window is left out that fails like one before it, and has the
+    operators to which that one was reduced."""
+    computed = computed_values(lab.run, request.case)
+    done: list[Minimized] = []
+    known: list[tuple[Signature, Counter[str]]] = []
+    for failing in failing_windows(lab.run, request.case, request.lanes, computed, workers) if computed else ():
+        signature, ops = failing.sighting.signature, Counter(failing.case.graph.ops)
+        if any(signature == other and reduced <= ops for other, reduced in known):
+            continue
+        part = _minimized(lab, store, replace(request, case=failing.case), failing.sighting, workers)
+        known.append((signature, Counter(part.ops)))
+        done.append(replace(part, before=size_of(request.case, failing.sighting.finding.lane)))
+    return done
 
 
 def _failures(lab: Lab, case: Case, lanes: Sequence[LaneSpec]) -> list[Sighting]:

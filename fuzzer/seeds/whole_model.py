@@ -16,6 +16,7 @@ from fuzzer.seeds.cut import Piece, whole
 from fuzzer.seeds.domains import draw_case
 from fuzzer.seeds.onnx_calls import in_rows_of_onnx
 from fuzzer.seeds.resolve import Resolved
+from generators.case_file import MOST_PARTS
 from generators.check import check
 from generators.choice import NumpySource
 from generators.domain import ANY
@@ -57,17 +58,23 @@ def read(path: Path, inputs: Mapping[str, Array] = {}) -> WholeModel:
     if not resolved.nodes:
         why = "; ".join(f"{title}: {why}" for title, why in resolved.lacking) or "all of its results are constants"
         raise Invalid(f"{path}: no node has a row of the operator table: {why}")
-    if len(resolved.nodes) > MOST_NODES:
-        raise Invalid(f"{path}: {len(resolved.nodes)} nodes, more than {MOST_NODES}; `fuzz import` cuts it into cases")
     piece = whole(resolved.nodes, resolved.types, resolved.roles, resolved.returned, resolved.opset)
-    size = sum(item.value.type.numel * item.value.type.dtype.numpy.itemsize for item in piece.graph.inputs)
-    if size > MOST_BYTES:
-        raise Invalid(
-            f"{path}: its inputs and weights have {size >> 20} MiB, more than {MOST_BYTES >> 20}; "
-            "`fuzz import` cuts it into cases with smaller sizes"
-        )
+    if why := _too_large(piece.graph):
+        raise Invalid(f"{path}: {why}; `fuzz import` cuts a model into cases with smaller sizes")
     case = case_with(piece, {**resolved.constants, **inputs}, str(path), f"the model {resolved.name}")
     return WholeModel(resolved, case)
+
+
+def _too_large(graph: Graph) -> str:
+    """Why a model is no case; "" where it can be one."""
+    inputs = [item.value.type for item in graph.inputs]
+    size = sum(type.numel * type.dtype.numpy.itemsize for type in inputs)
+    parts = max(len(inputs), sum(len(node.results) for node in graph.nodes))
+    if len(graph.nodes) > MOST_NODES:
+        return f"{len(graph.nodes):,} nodes are more than {MOST_NODES:,}"
+    if parts > MOST_PARTS:
+        return f"{parts:,} tensors or results are more than {MOST_PARTS:,}"
+    return f"{size >> 20} MiB of inputs and weights are more than {MOST_BYTES >> 20}" if size > MOST_BYTES else ""
 
 
 def require_inputs(path: Path, given: Mapping[str, Array], there: tuple[str, ...] | frozenset[str]) -> None:

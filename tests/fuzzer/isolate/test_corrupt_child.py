@@ -290,7 +290,7 @@ def test_two_million_empty_arrays(tmp_path: Path) -> None:
     arrays = [ArrayDoc("float32", (0,))] * (protocol.MOST_ARRAYS + 1)
     outcome = outcomes_of(tmp_path, At(0, Stage.RUN), DidRun(0, arrays, None))[TORCH]
     assert isinstance(outcome, Died)
-    assert "Expected `array` of length <= 4096" in outcome.log
+    assert "Expected `array` of length <= 20000" in outcome.log
 
 
 def test_a_process_that_a_lane_started_may_hold_its_connection(tmp_path: Path) -> None:

@@ -111,6 +111,9 @@ def test_what_is_no_model_or_too_large_is_refused_with_one_line(
     assert refused(own) == "no node has a row of the operator table: Softmax: has no attribute unheard_of"
     path = save(tmp_path / "net.onnx", [node("Relu", ["x"], ["a"]), node("Neg", ["a"], ["y"])])
     monkeypatch.setattr(whole_model, "MOST_BYTES", 47)
-    assert refused(path).startswith("its inputs and weights have 0 MiB, more than 0; `fuzz import` cuts it")
+    rest = "; `fuzz import` cuts a model into cases with smaller sizes"
+    assert refused(path) == "0 MiB of inputs and weights are more than 0" + rest
+    monkeypatch.setattr(whole_model, "MOST_PARTS", 1)
+    assert refused(path) == "2 tensors or results are more than 1" + rest
     monkeypatch.setattr(whole_model, "MOST_NODES", 1)
-    assert refused(path) == "2 nodes, more than 1; `fuzz import` cuts it into cases"
+    assert refused(path) == "2 nodes are more than 1" + rest
