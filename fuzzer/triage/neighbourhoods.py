@@ -53,8 +53,8 @@ def failing_windows(
 
     def failures(window: Case) -> list[FailingWindow]:
         found = judge_all(window, judged_run(run, window, everything).outcomes)
-        seen = sightings(finding for finding in found if finding.lane in lanes)
-        return [FailingWindow(window, sighting) for sighting in seen]
+        own = sightings(finding for finding in found if finding.lane in lanes)
+        return [FailingWindow(window, sighting) for sighting in own]
 
     with ThreadPoolExecutor(width, "window") as pool:
         return [each for failing in pool.map(failures, windows(case, lanes[0], computed)) for each in failing]

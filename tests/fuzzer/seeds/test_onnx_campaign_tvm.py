@@ -7,6 +7,7 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -45,13 +46,24 @@ def fuzz(*arguments: object) -> str:
     return done.stdout
 
 
-def kept_cases(campaign: Path) -> Iterator[tuple[str, str, list[str]]]:
-    """The origin, the dialect and the operators of each case that showed the compiler doing something new."""
+@dataclass(frozen=True)
+class KeptCase:
+    """A case that showed the compiler doing something new: where it comes from, and its two files."""
+
+    origin: str
+    dialect: str
+    ops: list[str]
+    files: tuple[str, bytes]
+
+
+def kept_cases(campaign: Path) -> Iterator[KeptCase]:
     with sqlite3.connect(campaign / "index.sqlite") as index:
         rows = index.execute("SELECT document FROM notable_tests ORDER BY test").fetchall()
     for (document,) in rows:
-        case = msgspec.json.decode(msgspec.json.decode(zlib.decompress(document), type=NotableTest).case)
-        yield case["origin"], case["dialect"], [each["op"] for each in case["nodes"]]
+        test = msgspec.json.decode(zlib.decompress(document), type=NotableTest)
+        case = msgspec.json.decode(test.case)
+        contents = test.case.replace(case["origin"], ""), test.tensors
+        yield KeptCase(case["origin"], case["dialect"], [each["op"] for each in case["nodes"]], contents)
 
 
 def test_a_campaign_mutates_the_pieces_of_an_onnx_file(tmp_path: Path) -> None:
@@ -61,9 +73,9 @@ def test_a_campaign_mutates_the_pieces_of_an_onnx_file(tmp_path: Path) -> None:
     options = ("--dialect", "onnx", "--random", "--seed", 1, "--tests", 24, "--workers", 1, "--triage-share", 0)
     fuzz("run", *options, "--drain", 0, "--lanes", "relax-onnx-model-llvm", "--campaign", tmp_path / "hunt")
     cases = list(kept_cases(tmp_path / "hunt"))
-    assert {dialect for _, dialect, _ in cases} == {"onnx"}
-    assert cases[0][0] == "imported from net", "first, the piece itself runs"
-    assert cases[0][2] == ["Gemm-13", "HardSwish-14", "LogSoftmax-13"]
-    mutations = [(origin, ops) for origin, _, ops in cases if origin.endswith(" of imported from net")]
+    assert {case.dialect for case in cases} == {"onnx"}
+    assert cases[0].origin == "imported from net", "first, the piece itself runs"
+    assert cases[0].ops == ["Gemm-13", "HardSwish-14", "LogSoftmax-13"]
+    mutations = [case for case in cases if case.origin.endswith(" of imported from net")]
     assert mutations
-    assert any(ops != cases[0][2] for _, ops in mutations)
+    assert all(case.files != cases[0].files for case in mutations)

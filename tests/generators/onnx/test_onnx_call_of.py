@@ -53,7 +53,7 @@ def test_a_result_whose_size_depends_on_the_data_is_left_out(read: set[str]) -> 
     assert [(value.name, str(value.type)) for value in call.results] == [("y", "int64[12]")]
 
 
-def test_lists_and_tensors_of_constants_are_told_apart() -> None:
+def test_the_form_says_whether_constants_are_lists_or_tensors() -> None:
     node = Node("Slice", ("x", "starts", "ends"), ("y",))
     for form in (Form.PLAIN, Form.CONSTANT, Form.LIST, Form.COMPUTED):
         known = {name: Known(np.array([number]), form) for name, number in (("starts", 0), ("ends", 2))}
