@@ -19,6 +19,7 @@ from generators.builder import Limits
 from generators.check import check
 from generators.choice import NumpySource
 from generators.graph import Case
+from generators.onnx.rows import OPS as ROWS
 from generators.random_graph import generate
 from generators.table import TABLE
 from generators.torch.ops import OPS
@@ -138,3 +139,20 @@ def test_random_cases_of_some_operators(tmp_path: Path) -> None:
     case_of = random_cases(Settings(tmp_path, 1, ops=chosen, limits=Limits(max_nodes=3)), 0)
     names = {name for index in range(20) if (case := case_of(index)) for name in case.graph.ops}
     assert names == {"relu", "neg"}
+
+
+def test_each_dialect_has_its_own_part_of_the_corpus(tmp_path: Path) -> None:
+    """A campaign in one dialect leaves cases of the other out, and one with operators of the user leaves out all."""
+    brought(tmp_path, "relu")
+    corpus.add(tmp_path, "net-Relu", case_of({"x0": "float32[2]"}, [("v0", "Relu-14", "x0")], "v0", opset=17))
+    relus = tuple(row for row in ROWS if row.name.startswith("Relu-"))
+    for ops, model_ops, expected in (
+        (OPS, ROWS, ["Relu", "relu"]),
+        ((), ROWS, ["Relu"]),
+        (OPS, (), ["relu"]),
+        ((), relus, []),
+        ((TABLE["relu"],), (), []),
+    ):
+        (tmp_path / corpus.FOLDER / RUN).unlink(missing_ok=True)
+        draw = random_cases(Settings(tmp_path, 1, ops=ops, model_ops=model_ops), 1)
+        assert [word for word in words_of(map(draw, range(4)), tmp_path) if word] == expected
