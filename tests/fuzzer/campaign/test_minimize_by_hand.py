@@ -110,7 +110,7 @@ class OtherReference(FakeLab):
         ),
     ],
 )
-def test_where_references_do_not_agree_the_reason_is_said(
+def test_where_references_do_not_agree_a_line_gives_the_reason(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], variant: str, outcome: Outcome, says: str
 ) -> None:
     case = case_of({"x0": "float32[2]"}, [("v0", "Relu-14", "x0")], "v0", opset=17)
