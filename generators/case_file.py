@@ -35,9 +35,9 @@ from generators.plain_file import MOST_DOCUMENT, MOST_TENSORS, read_plain
 FORMAT = 2
 JSON_NAME = "case.json"
 TENSORS_NAME = "tensors.safetensors"
-MOST_PARTS = 4096
-"""The most inputs, nodes, outputs, operands of a node and so on. Cases of campaigns have up to eight nodes; those cut
-from real models have some hundred."""
+MOST_PARTS = 10_000
+"""The most inputs, nodes, outputs, operands of a node and so on. Cases of campaigns have up to eight nodes, those cut
+from real models have some hundred, and a whole model has up to 5,000 (`fuzzer.seeds.whole_model`)."""
 
 MOST_SIZE = 10**10
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import assert_never
 
 from generators.graph import Array
 from oracles.lane import LaneSpec
@@ -219,6 +220,27 @@ class Broken:
 Outcome = Ran | Built | Raised | Died | TimedOut | Unsupported | Skipped | Broken
 Outcomes = Mapping[LaneSpec, Outcome]
 FAILURES = (Raised, Died, TimedOut)
+
+
+def why_no_result(outcome: Outcome) -> str:
+    """Why a lane gave no result, in one line; "" where it gave one."""
+    match outcome:
+        case Ran() | Built():
+            return ""
+        case Unsupported(stage=stage, reason=reason):
+            return f"{stage}: {reason}"
+        case Skipped(reason=reason):
+            return reason
+        case Broken(stage=stage, error=error):
+            return f"difftvm's own code failed in {stage}: {error.splitlines()[0]}"
+        case Raised(stage=stage, type=type, message=message):
+            return f"{stage}: {type}: {message.splitlines()[0] if message else ''}"
+        case Died(stage=stage, cause=cause, code=code):
+            return f"{stage}: its process ended ({cause} {code})"
+        case TimedOut(stage=stage, seconds=seconds):
+            return f"{stage}: no result after {seconds:g} s"
+        case _:
+            assert_never(outcome)
 
 
 def facts_of(outcome: Outcome) -> Facts:

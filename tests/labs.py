@@ -37,7 +37,7 @@ class FakeLab:
 
     def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
         right = tuple(fakes.expect([1.0, -2.0]) for _ in case.graph.outputs)
-        outcomes: dict[LaneSpec, Outcome] = dict(fakes.references(*right))
+        outcomes: dict[LaneSpec, Outcome] = {**fakes.references(*right), **fakes.references_of_onnx(*right)}
         outcomes |= {lane: fakes.correct(right) for lane in lanes if lane not in outcomes}
         named = [fakes.as_named(lane) for lane in lanes]
         self.ran.append((case.graph.ops, tuple(dict.fromkeys(lane for lane in named if lane.engine is Engine.TVM))))

@@ -1,4 +1,4 @@
-"""Commands of docs/diff.md, docs/passes.md and docs/regression.md run as they stand there, with a smaller budget.
+"""Commands of docs/diff.md, import.md, passes.md and regression.md run as they stand there, with a smaller budget.
 
 `tests/fuzzer/api` runs the examples in Python, and `test_tutorial.py` the tutorial."""
 
@@ -76,6 +76,29 @@ def test_a_pass_in_a_campaign(folder: Path) -> None:
     done = run(folder, line("passes.md", "fuzz run --preload my_passes.py"), "--tests 4 --seed 1 --ops relu --drain 0")
     assert done.returncode == 0, done.stderr
     assert (folder / "my-pass" / "campaign.json").exists()
+
+
+def test_an_onnx_file_is_imported_run_and_minimized(folder: Path) -> None:
+    """What the page prints is what the commands print."""
+    page = (DOCS / "import.md").read_text()
+    assert "`python docs/examples/half_net.py` writes such a file" in page
+    subprocess.run([sys.executable, "docs/examples/half_net.py"], cwd=folder, check=True)
+    for begin in ("fuzz import half_net.onnx", "fuzz minimize half_net.onnx"):
+        command = line("import.md", begin)
+        done = run(folder, command)
+        assert done.returncode == 0, done.stderr
+        printed = page.partition(f"$ {command}\n")[2]
+        for each in (*done.stderr.splitlines(), *done.stdout.splitlines()):
+            expected, _, printed = printed.partition("\n")
+            assert without_counts(expected) == without_counts(each)
+    done = run(folder, line("import.md", "fuzz run --dialect onnx --campaign half"), "--tests 6 --seed 1 --drain 0")
+    assert done.returncode == 0, done.stderr
+    assert len((folder / "half" / "corpus" / ".run").read_text().splitlines()) == 4, "each piece ran as it is"
+
+
+def without_counts(text: str) -> str:
+    """A line without the number of calls, which depends on the cores, and without the folder of the command."""
+    return re.sub(r"\d+ calls(, \d+ more in advance)?", "", text).replace(f"{Path(sys.executable).parent}/", "")
 
 
 def test_a_regression_corpus_of_a_campaign(folder: Path) -> None:

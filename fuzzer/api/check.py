@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, assert_never
+from typing import Any
 
 from fuzzer.api.finding_error import FindingError, FoundFailure
 from fuzzer.api.model_cases import cases_of
@@ -30,8 +30,8 @@ from fuzzer.toolchains.registry import finder
 from fuzzer.triage.investigate import Sighting, sightings
 from fuzzer.triage.reproduce import is_valid, judged_by, judged_run
 from generators.graph import Case, Invalid
-from oracles.lane import LaneSpec
-from oracles.outcome import Broken, Built, Died, Outcome, Raised, Ran, Result, Skipped, TimedOut, Unsupported
+from oracles.lane import LaneSpec, is_eager
+from oracles.outcome import Built, Outcome, Ran, Result, why_no_result
 from oracles.transforms import TRANSFORMS_BY_NAME
 
 FOLDER = Path(".difftvm")
@@ -78,7 +78,8 @@ def check(
     folder: str | Path | None = None,
     reduce: bool = True,
 ) -> Checked:
-    """Compile a model with TVM in several ways, and compare each result with PyTorch's.
+    """Compile a model with TVM in several ways, and compare each result with PyTorch's; that of an ONNX file with
+    onnxruntime's.
 
     Each element may differ by the measured tolerance that campaigns use. TVM runs in other processes: whatever it does,
     this process goes on.
@@ -86,17 +87,19 @@ def check(
     model      one of
                - a torch.nn.Module. It is exported as it is, so call `model.eval()` first where that matters. Its own
                  parameters and buffers are used
-               - the path of an .onnx file. Its operators become a graph of PyTorch, and TVM compiles what PyTorch
-                 exports from that graph, not the file as it is. Weights of floating point are drawn, not read
-               - the path of a .pt2 file, likewise with drawn weights
+               - the path of an .onnx file of at most 5,000 nodes. TVM imports its own nodes, at its opset. Weights of
+                 floating point are drawn, not read. Where onnxruntime and the reference evaluator of the onnx package
+                 do not agree, its values are not judged
+               - the path of a .pt2 file, also with drawn weights
                - a case, or the path of a folder with case.json
                - a tvm.IRModule of Relax, or the path of the .json that `tvm.ir.save_json` wrote. It is judged by its
                  meaning: what its operators compute by their definitions, before and after the passes
     inputs     for a module a tensor, a tuple of positional tensors, or a dict by name; for a file a dict of numpy
                arrays by name, where those that are left out are drawn; for a case nothing; for a Relax module a
                sequence of arrays, or a dict by the names of main's parameters, where those left out are drawn
-    lanes      comma-separated globs; `fuzz lanes` lists the names. "*": the plain lanes. A Relax module has lanes of
-               its own: relax-module-llvm, relax-module-c, and relax-module-zero without optional passes
+    lanes      comma-separated globs; `fuzz lanes` lists the names. "*": the plain lanes; those of an .onnx file are
+               relax-onnx-model-llvm and relax-onnx-model-c. A Relax module has lanes of its own: relax-module-llvm,
+               relax-module-c, and relax-module-zero without optional passes
     passes     names of passes of `oracles/transforms.py`, which each lane runs on the imported module in this order. A
                pass that requires others gets them before it
     toolchain  the TVM to use, by name; `fuzz toolchain list` lists them
@@ -105,17 +108,17 @@ def check(
     reduce     False: a failure is saved as it is, which takes a fraction of the time
 
     An operator that difftvm does not know cuts the model. The parts before and after it are checked, the latter with
-    the values that PyTorch computes there.
+    the values that PyTorch computes there; those of a file with drawn values.
 
     Raises `FindingError`, an AssertionError, where a lane fails in three of three runs. Raises `Invalid`, a ValueError,
-    where there is nothing to check: no operator is known, PyTorch refuses the model, or no lane ran. Raises
+    where there is nothing to check: no operator is known, the reference refuses the model, or no lane ran. Raises
     `EnvironmentMissing` where the toolchain is not installed or does not start.
     """
     began = time.monotonic()
     if is_relax_module(model):
         return _check_module(model, inputs, lanes, passes, toolchain, preload, folder)
-    chosen = _lanes(lanes, passes, toolchain)
     found = cases_of(model, inputs)
+    chosen = _lanes(lanes, passes, toolchain, found.dialect)
     loaded = Path(preload) if preload else None
     fleet = shared_fleet(loaded)
     where = _folder(folder)
@@ -133,7 +136,7 @@ def check(
     if failures:
         raise FindingError(tuple({each.slug: each for each in failures}.values()))
     ran = tuple(dict.fromkeys(lane.name for lane, outcome in outcomes if isinstance(outcome, Ran | Built)))
-    not_run = tuple(dict.fromkeys((lane.name, why) for lane, outcome in outcomes if (why := _why_not(outcome))))
+    not_run = tuple(dict.fromkeys((lane.name, why) for lane, outcome in outcomes if (why := why_no_result(outcome))))
     if not ran and not not_confirmed:
         raise NothingRan(f"no lane ran: {'; '.join(f'{name}: {why}' for name, why in not_run)}")
     return Checked(ran, not_run, tuple(not_confirmed), found.not_covered, len(found.cases), time.monotonic() - began)
@@ -179,8 +182,8 @@ def _folder(folder: str | Path | None) -> Path:
     return (Path(folder) if folder else FOLDER).resolve()
 
 
-def _lanes(globs: str, passes: Sequence[str], toolchain: str) -> tuple[LaneSpec, ...]:
-    chosen = in_toolchains(lanes_named(globs), named(toolchain))
+def _lanes(globs: str, passes: Sequence[str], toolchain: str, dialect: str) -> tuple[LaneSpec, ...]:
+    chosen = in_toolchains(lanes_named(globs, dialect), named(toolchain))
     first = _passes(passes)
     if not first:
         return chosen
@@ -206,13 +209,17 @@ def _with_required(passes: Iterable[str]) -> Iterator[str]:
 
 
 def _run(fleet: Fleet, case: Case, lanes: Sequence[LaneSpec]) -> tuple[Result, list[Sighting]]:
-    """Run the lanes with those that judge them. Raise `Invalid` where PyTorch refuses the case."""
+    """Run the lanes with those that judge them. Raise `Invalid` where the reference refuses the case."""
     everything = tuple(dict.fromkeys(each for lane in lanes for each in judged_by(lane)))
     result, findings = judged(fleet.run_fresh, case, judged_run(fleet.run, case, everything))
     if not is_valid(result.outcomes):
-        why = next((_why_not(o) for lane, o in result.outcomes.items() if lane.name == "torch"), "it did not run")
-        raise Invalid(f"PyTorch refuses {case.origin or 'the case'}: {why}")
+        why = next((why_no_result(out) for lane, out in result.outcomes.items() if is_eager(lane)), "it did not run")
+        raise Invalid(f"{_reference(case)} refuses {case.origin or 'the case'}: {why}")
     return result, sightings(finding for finding in findings if finding.lane in lanes)
+
+
+def _reference(case: Case) -> str:
+    return "onnxruntime" if case.graph.dialect == "onnx" else "PyTorch"
 
 
 def _investigated(
@@ -245,24 +252,3 @@ def _failure(folder: Path, preload: Path | None) -> FoundFailure:
     return FoundFailure(
         doc.slug, plain_title(saved), doc.kind, saved.case.graph.ops, folder, folder / "repro.py", replay
     )
-
-
-def _why_not(outcome: Outcome) -> str:
-    """Why a lane gave no result; "" where it gave one."""
-    match outcome:
-        case Ran() | Built():
-            return ""
-        case Unsupported(stage=stage, reason=reason):
-            return f"{stage}: {reason}"
-        case Skipped(reason=reason):
-            return reason
-        case Broken(stage=stage, error=error):
-            return f"difftvm's own code failed in {stage}: {error.splitlines()[0]}"
-        case Raised(stage=stage, type=type, message=message):
-            return f"{stage}: {type}: {message.splitlines()[0] if message else ''}"
-        case Died(stage=stage, cause=cause, code=code):
-            return f"{stage}: its process ended ({cause} {code})"
-        case TimedOut(stage=stage, seconds=seconds):
-            return f"{stage}: no result after {seconds:g} s"
-        case _:
-            assert_never(outcome)

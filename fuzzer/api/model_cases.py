@@ -5,31 +5,33 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fuzzer.seeds import pt2_file
-from fuzzer.seeds.cut import Piece, pieces
-from fuzzer.seeds.domains import draw_case
+from fuzzer.seeds import pt2_file, whole_model
+from fuzzer.seeds.cut import pieces
 from fuzzer.seeds.extract import SUFFIXES, read
 from fuzzer.seeds.resolve import Resolved, resolve
+from fuzzer.seeds.whole_model import case_with, require_inputs
 from generators import case_file
 from generators.check import check
-from generators.choice import NumpySource
-from generators.domain import ANY
-from generators.graph import Array, Case, DType, Graph, Invalid
-from generators.values import holds
+from generators.graph import Array, Case, DType, Invalid
 
 
 @dataclass(frozen=True, slots=True)
 class ModelCases:
-    """The cases of a model. `not_covered` names each operator without a row, with the reason."""
+    """The cases of a model, at least one, and all of one dialect. `not_covered` names each operator without a row,
+    with the reason."""
 
     cases: tuple[Case, ...]
     not_covered: tuple[str, ...] = ()
+
+    @property
+    def dialect(self) -> str:
+        return self.cases[0].graph.dialect
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +67,16 @@ def _of_path(path: Path, inputs: Any) -> ModelCases:
         return ModelCases((case_file.read(path),))
     if path.suffix not in SUFFIXES:
         raise Invalid(f"{path}: expected {' or '.join(SUFFIXES)}, or a folder with case.json")
-    (model,) = read(path, ("torch",))
     given = {} if inputs is None else inputs
     if not isinstance(given, Mapping):
         raise Invalid(f"{path}: pass the inputs of a file as a dict of arrays, by the names that the file gives them")
-    if unknown := [name for name in given if name not in model.inputs]:
-        raise Invalid(f"{path}: it has no input {unknown[0]!r}; its inputs are {', '.join(sorted(model.inputs))}")
-    values = {name: np.ascontiguousarray(array) for name, array in given.items()}
-    return _resolved(_Source(model, {**model.constants, **values}))
+    values = {name: np.asarray(array, order="C") for name, array in given.items()}
+    if path.suffix == ".onnx":
+        model = whole_model.read(path, values)
+        return ModelCases((model.case,), _not_covered(model.resolved))
+    (resolved,) = read(path, ("torch",))
+    require_inputs(path, values, resolved.inputs)
+    return _resolved(_Source(resolved, {**resolved.constants, **values}))
 
 
 def _no_inputs(inputs: Any, what: str) -> None:
@@ -85,45 +89,24 @@ def _no_inputs(inputs: Any, what: str) -> None:
 
 def _resolved(source: _Source) -> ModelCases:
     resolved = source.model
-    not_covered = tuple(f"{title} ({times} times): {why}" for (title, why), times in resolved.lacking.most_common())
+    not_covered = _not_covered(resolved)
     size = max(len(resolved.nodes), 1)  # a whole connected part of the graph is one case
     found = pieces(resolved.nodes, resolved.types, resolved.roles, size, source.returned)
-    cases = tuple(_case(resolved.name, piece, source.values) for piece in found)
+    origin = f"checked: {resolved.name}"
+    cases = tuple(case_with(piece, source.values, resolved.name, origin) for piece in found)
     if not cases:
         raise Invalid(f"{resolved.name}: {_nothing(resolved, not_covered)}")
     return ModelCases(cases, not_covered)
+
+
+def _not_covered(resolved: Resolved) -> tuple[str, ...]:
+    return tuple(f"{title} ({times} times): {why}" for (title, why), times in resolved.lacking.most_common())
 
 
 def _nothing(resolved: Resolved, not_covered: Sequence[str]) -> str:
     if not resolved.steps:
         return "the model computes nothing: it has no operator"
     return f"no operator of the model has a row: {'; '.join(not_covered)}"
-
-
-def _case(name: str, piece: Piece, values: Mapping[str, Array]) -> Case:
-    """The case of a piece. Inputs without a known value are drawn, the same ones each time."""
-    known = {own: values[origin] for own, origin in piece.origins.items() if origin in values}
-    drawn = draw_case(NumpySource(0), piece.graph, {})
-    for own, array in known.items():
-        wanted = piece.graph.types[own]
-        if array.shape != wanted.sizes or array.dtype != wanted.dtype.numpy:
-            raise Invalid(
-                f"{name}: {piece.origins[own]} is {array.dtype}{list(array.shape)}, and the model needs {wanted}"
-            )
-    case = Case(_with_domains(drawn.graph, known), {**drawn.tensors, **known}, origin=f"checked: {name}")
-    check(case)
-    return case
-
-
-def _with_domains(graph: Graph, known: Mapping[str, Array]) -> Graph:
-    """The graph without the domains that the known values do not hold: the model defines a result for them too."""
-    inputs = [
-        item
-        if item.value.name not in known or holds(known[item.value.name], item.domain)
-        else replace(item, domain=ANY)
-        for item in graph.inputs
-    ]
-    return replace(graph, inputs=tuple(inputs))
 
 
 # --- a module of PyTorch. The user's process has imported torch, and difftvm does not import it

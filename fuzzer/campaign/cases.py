@@ -85,8 +85,8 @@ def _assigned(path: Path) -> Iterator[tuple[int, str]]:
 @dataclass(frozen=True, slots=True)
 class CaseSource:
     """Makes the case of each test. The seed, the dialect, the corpus, and which cases of the corpus were run decide it,
-    and nothing else. Where the user named operators, only these are drawn, and the corpus is left out. Around a model,
-    its pieces are the corpus."""
+    and nothing else. Where the user named operators, only these are drawn, and the corpus is left out; so are cases of
+    a dialect that is not drawn. Around a model, its pieces are the corpus."""
 
     settings: Settings
     seed: int
@@ -168,7 +168,8 @@ def case_source(settings: Settings, seed: int) -> CaseSource:
     if settings.around:
         cases = settings.around.pieces
     else:
-        cases = corpus.cases(settings.campaign) if settings.ops is OPS else {}
+        found = corpus.cases(settings.campaign) if settings.draws_all_operators else {}
+        cases = {name: case for name, case in found.items() if case.graph.dialect in settings.dialects}
     unchanged = UnchangedCases(settings.campaign / corpus.FOLDER, cases, settings.share)
     return CaseSource(settings, seed, list(cases.values()), unchanged)
 

@@ -3,8 +3,9 @@ changed."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fuzzer.campaign.store import Store
@@ -12,20 +13,27 @@ from fuzzer.findings import finding_file
 from fuzzer.isolate.fleet import Lab
 from fuzzer.lanes import select
 from fuzzer.report.own_script import warning, with_own_script
+from fuzzer.seeds import whole_model
+from fuzzer.seeds.whole_model import WholeModel
+from fuzzer.signature import Signature
 from fuzzer.signature.blame import Releases
 from fuzzer.system.terminal import say
 from fuzzer.toolchains import registry
 from fuzzer.toolchains.lanes import in_toolchains, named, runs_in
 from fuzzer.toolchains.toolchain import HOST, HOST_NAME
 from fuzzer.triage.blame.releases import Release
+from fuzzer.triage.eager_values import computed_values
 from fuzzer.triage.investigate import Confirmed, Sighting, confirm_as_it_is, investigate, sightings, unconfirmed
+from fuzzer.triage.neighbourhoods import failing_windows, is_large
 from fuzzer.triage.reproduce import judged_by, judged_run
 from fuzzer.triage.size import Size, size_of
 from generators import case_file
 from generators.graph import Case, Invalid
 from oracles.finding import Finding
 from oracles.judge import judge_all
-from oracles.lane import LaneSpec
+from oracles.lane import LaneSpec, is_eager
+from oracles.outcome import Outcomes, why_no_result
+from oracles.reference import eager_run, witnesses_disagree
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +60,7 @@ class MinimizeRequest:
     saved     the failure that was saved with the case; None for a bare case
     lanes     the lanes that may fail
     releases  of toolchains other than the host, in which the saved finding was run
+    model     the model that the case is, where it was read from a file
     reduce    False: the case is confirmed, blamed and saved as it is
     """
 
@@ -60,10 +69,15 @@ class MinimizeRequest:
     lanes: tuple[LaneSpec, ...]
     releases: tuple[Release, ...] = ()
     reduce: bool = True
+    model: WholeModel | None = None
 
 
 def read(source: Path, lanes: str = "*", toolchain: str | None = None) -> MinimizeRequest:
-    """Raise `Invalid` where the folder contains neither a finding nor a case."""
+    """Read a folder or an .onnx file. Raise `Invalid` where the folder contains neither a finding nor a case, where the
+    file cannot be read, and where no lane matches."""
+    if source.suffix == ".onnx" and not source.is_dir():
+        model = whole_model.read(source)
+        return MinimizeRequest(model.case, None, _lanes(model.case, lanes, toolchain), model=model)
     if (source / finding_file.NAME).exists() or not (source / case_file.JSON_NAME).exists():
         doc, case = finding_file.read_with_case(source)
         (lane,) = in_toolchains((doc.lane,), named(toolchain or doc.lane.toolchain)[:1])
@@ -72,10 +86,15 @@ def read(source: Path, lanes: str = "*", toolchain: str | None = None) -> Minimi
             case, Sighting(doc.identity.coarse, finding, (lane,)), (lane,), _releases(lane, doc.releases)
         )
     case = case_file.read(source)
-    chosen = select(lanes)
+    return MinimizeRequest(case, None, _lanes(case, lanes, toolchain))
+
+
+def _lanes(case: Case, globs: str, toolchain: str | None) -> tuple[LaneSpec, ...]:
+    dialect = case.graph.dialect
+    chosen = select(globs, dialect)
     if not chosen:
-        raise Invalid(f"no lane matches {lanes!r}; `fuzz lanes` lists them")
-    return MinimizeRequest(case, None, in_toolchains(chosen, named(toolchain or HOST_NAME)))
+        raise Invalid(f"no lane of cases of {dialect} matches {globs!r}; `fuzz lanes` lists them")
+    return in_toolchains(chosen, named(toolchain or HOST_NAME))
 
 
 def _releases(lane: LaneSpec, before: Releases) -> tuple[Release, ...]:
@@ -87,15 +106,51 @@ def _releases(lane: LaneSpec, before: Releases) -> tuple[Release, ...]:
 
 
 def run(lab: Lab, store: Store, request: MinimizeRequest, workers: int) -> list[Minimized]:
-    """Investigate and save the finding, or every failure that the lanes show."""
-    failures = [request.saved] if request.saved else _failures(lab, request.case, request.lanes)
-    return [_minimized(lab, store, request, sighting, workers) for sighting in failures]
+    """Investigate and save the finding, or every failure that the lanes show. A large case is first cut into windows of
+    neighbouring nodes; where none of them fails, it runs as a whole."""
+    if request.saved:
+        return [_minimized(lab, store, request, request.saved, workers)]
+    done = _in_windows(lab, store, request, workers) if is_large(request.case) else []
+    if done:
+        return done
+    return [
+        _minimized(lab, store, request, sighting, workers) for sighting in _failures(lab, request.case, request.lanes)
+    ]
+
+
+def _in_windows(lab: Lab, store: Store, request: MinimizeRequest, workers: int) -> list[Minimized]:
+    """Investigate what fails in windows of the case. A window is left out that fails like one before it, and has the
+    operators to which that one was reduced."""
+    computed = computed_values(lab.run, request.case)
+    done: list[Minimized] = []
+    known: list[tuple[Signature, Counter[str]]] = []
+    for failing in failing_windows(lab.run, request.case, request.lanes, computed, workers) if computed else ():
+        signature, ops = failing.sighting.signature, Counter(failing.case.graph.ops)
+        if any(signature == other and reduced <= ops for other, reduced in known):
+            continue
+        part = _minimized(lab, store, replace(request, case=failing.case), failing.sighting, workers)
+        known.append((signature, Counter(part.ops)))
+        done.append(replace(part, before=size_of(request.case, failing.sighting.finding.lane)))
+    return done
 
 
 def _failures(lab: Lab, case: Case, lanes: Sequence[LaneSpec]) -> list[Sighting]:
     everything = tuple(dict.fromkeys(each for lane in lanes for each in judged_by(lane)))
-    found = judge_all(case, judged_run(lab.run_fresh, case, everything).outcomes)
+    outcomes = judged_run(lab.run_fresh, case, everything).outcomes
+    if why := _why_unjudged(outcomes):
+        say(why)
+    found = judge_all(case, outcomes)
     return sightings(finding for finding in found if finding.lane in lanes)
+
+
+def _why_unjudged(outcomes: Outcomes) -> str:
+    """Why no lane, or no lane's values, can be judged; "" where the references have a result."""
+    if eager_run(outcomes) is None:
+        lane, outcome = next((lane, outcome) for lane, outcome in outcomes.items() if is_eager(lane))
+        return f"no lane is judged: {lane.name} does not run the case: {why_no_result(outcome)}"
+    if witnesses_disagree(outcomes):
+        return "no values are judged: onnxruntime and the reference evaluator of the onnx package do not agree on them"
+    return ""
 
 
 def _minimized(lab: Lab, store: Store, request: MinimizeRequest, sighting: Sighting, workers: int) -> Minimized:

@@ -104,6 +104,16 @@ class Settings:
         return (*(("torch",) if self.ops else ()), *(("onnx",) if self.model_ops else ()))
 
     @property
+    def draws_all_operators(self) -> bool:
+        """Whether all operators of each dialect that is drawn are drawn."""
+        if self.model_ops:
+            from generators.onnx.rows import OPS as ROWS  # reads the schemas, which torch alone does not need
+
+            if self.model_ops is not ROWS:
+                return False
+        return not self.ops or self.ops is OPS
+
+    @property
     def aim(self) -> Aim:
         """What the run is aimed at, for people."""
         around, configurations = self.around, self.lanes.configurations

@@ -1,4 +1,4 @@
-"""`fuzz minimize`: reduces a saved finding again, or a case that fails."""
+"""`fuzz minimize`: reduces a saved finding again, a case that fails, or a model of ONNX that fails."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fuzzer.commands.progress import Counted, working
 from fuzzer.findings import finding_file
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.system.exit_codes import Exit
-from fuzzer.system.terminal import echo, next_line, print_json
+from fuzzer.system.terminal import echo, next_line, print_json, say
 from fuzzer.toolchains.registry import finder
 from fuzzer.triage.size import Size
 from generators.graph import Invalid
@@ -27,12 +27,15 @@ from generators.graph import Invalid
 
 def minimize(
     source: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="A folder of crashes/, or any folder with a case.json.")
+        Path,
+        typer.Argument(metavar="SOURCE", help="A folder of crashes/, any folder with a case.json, or an .onnx file."),
     ],
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The folder for results; by default `minimized` beside crashes/.")
     ] = None,
-    lanes: Annotated[str, typer.Option(metavar="GLOB", help="For a folder with only a case: the lanes to run.")] = "*",
+    lanes: Annotated[
+        str, typer.Option(metavar="GLOB", help="For a case or a model: the lanes to run; `*`: the plain ones.")
+    ] = "*",
     toolchain: Annotated[
         str | None, typer.Option(metavar="NAME", help="A toolchain instead of the finding's own.")
     ] = None,
@@ -42,8 +45,12 @@ def minimize(
     preload: PreloadFile = None,
     json: JsonFlag = False,
 ) -> None:
-    """Reduce a finding again, and save the result: `fuzz minimize crashes/x`. Exit code 78: it does not always fail."""
+    """Reduce a finding again, or an .onnx file: `fuzz minimize crashes/x`. Exit code 78: it does not always fail.
+
+    Of an .onnx file, up to 5,000 nodes are reduced to few that fail in the same way."""
     wanted = minimizing.read(source, lanes, toolchain)
+    if wanted.model:
+        say(wanted.model.line)
     folder = out or _beside(source)
     before = _saved(folder)
 

@@ -12,10 +12,12 @@ from generators.torch.ops import OPS
 from oracles.lane import LaneSpec
 
 
-def lanes_named(globs: str) -> tuple[LaneSpec, ...]:
-    chosen = select(globs)
+def lanes_named(globs: str, dialect: str | None = None) -> tuple[LaneSpec, ...]:
+    """The lanes with these names; with a dialect, those that run its cases. Raise `Invalid` where there are none."""
+    chosen = select(globs, dialect)
     if not chosen:
-        raise Invalid(f"no lane matches {globs!r}; `fuzz lanes` lists them")
+        of_cases = f" of cases of {dialect}" if dialect else ""
+        raise Invalid(f"no lane{of_cases} matches {globs!r}; `fuzz lanes` lists them")
     return chosen
 
 

@@ -46,6 +46,9 @@ LOG_BYTES = 20_000
 LOG_DISK_BYTES = 16 << 20
 """The most disk space that a log takes. A compiler that prints endlessly would otherwise fill the disk."""
 
+USUAL_NODES = 100
+"""No drawn case and no seed case has more."""
+
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
@@ -56,6 +59,12 @@ class Bounds:
     cpu_seconds: float = 30.0
     memory_bytes: int = 6 << 30
     threads: int = 512
+
+    def for_nodes(self, count: int) -> Bounds:
+        """The bounds of a case of so many nodes: one of more than `USUAL_NODES`, a model of a user, may take longer in
+        proportion."""
+        times = max(1.0, count / USUAL_NODES)
+        return replace(self, wall_seconds=times * self.wall_seconds, cpu_seconds=times * self.cpu_seconds)
 
 
 @dataclass(frozen=True, slots=True)

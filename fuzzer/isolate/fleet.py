@@ -158,10 +158,12 @@ class Fleet:
 
     def run(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result:
         """The outcomes of the lanes, in the order of the lanes."""
-        return self._in_backends(lanes, lambda backend, some: backend.run(case, some, bounds))
+        within = bounds or self.bounds.for_nodes(len(case.graph.nodes))
+        return self._in_backends(lanes, lambda backend, some: backend.run(case, some, within))
 
     def run_fresh(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds | None = None) -> Result:
-        return self._in_backends(lanes, lambda backend, some: backend.run_fresh(case, some, bounds))
+        within = bounds or self.bounds.for_nodes(len(case.graph.nodes))
+        return self._in_backends(lanes, lambda backend, some: backend.run_fresh(case, some, within))
 
     def examine(self, case: Case, lane: LaneSpec) -> tuple[SanitizerReport, ...]:
         return self.backend(self.key_of(lane)).examine(case, lane)

@@ -24,7 +24,7 @@ from oracles.outcome import Facts, Frame, Stage
 VERSION = 3
 MAX_FRAME = 1 << 30
 MOST_HEADER = 16 << 20
-MOST_ARRAYS = 4096
+MOST_ARRAYS = 20_000
 SPARE, TIMES = 32 << 20, 8
 """A child may send `TIMES` as many bytes as the outputs of its two runs have, because a wrong lane may return wider
 numbers, and `SPARE` bytes more: results of a wrong shape, and the header."""

@@ -237,9 +237,12 @@ EVERY_LANE = frozenset((*REFERENCES, *ONNX_LANES, *EVERY_TVM_LANE))
 ONNX_READERS = readers_of(ONNXRUNTIME)
 
 
-def select(globs: str) -> tuple[LaneSpec, ...]:
-    """The TVM lanes whose names match one of the comma-separated globs, or an empty tuple; for `*`, `TVM_LANES`."""
-    return TVM_LANES if globs == "*" else matching(EVERY_TVM_LANE, globs)
+def select(globs: str, dialect: str | None = None) -> tuple[LaneSpec, ...]:
+    """The TVM lanes whose names match one of the comma-separated globs, or an empty tuple; for `*`, the plain lanes.
+    With a dialect, only lanes that run its cases; without one, `*` is the plain lanes of cases of PyTorch."""
+    if globs == "*":
+        return MODEL_LANES if dialect == "onnx" else TVM_LANES
+    return tuple(lane for lane in matching(EVERY_TVM_LANE, globs) if dialect in (None, lane.dialect))
 
 
 def matching(lanes: Sequence[LaneSpec], globs: str) -> tuple[LaneSpec, ...]:

@@ -38,6 +38,11 @@ EXPENSIVE_KINDS = frozenset({Kind.TIMED_OUT, Kind.OUT_OF_MEMORY})
 
 EXPENSIVE_EFFORT = Effort(calls=20, seconds=60.0)
 
+USUAL_NODES = 100
+SECONDS_OF_A_NODE = 0.5
+"""A case of more nodes than usual is a model of a user: its reduction may take so much longer for each of the others,
+because a run of it does."""
+
 ChooseReleases = Callable[[LaneSpec], Sequence[Release]]
 """Returns the releases of TVM in which the case of a finding on this lane runs, including the lane's own."""
 
@@ -262,13 +267,20 @@ def _reduced(run: RunLanes, case: Case, sighting: Sighting, width: int, *, confi
         sighting.finding.lane,
         lambda smaller, lane: try_to_reproduce(shortened, smaller, lane, signature),
         lambda whole: first.computed if whole is case else computed_values(run, whole),
-        EXPENSIVE_EFFORT if signature.kind in EXPENSIVE_KINDS else EFFORT.get(signature.component, OTHER_EFFORT),
+        _effort(signature, len(case.graph.nodes)),
         PASSES_OF_AN_INVESTIGATION,
         width=width,
         needs_ops=signature.needs_ops,
         suspects=first.suspects,
         confirmed=confirmed,
     )
+
+
+def _effort(signature: Signature, nodes: int) -> Effort:
+    if signature.kind in EXPENSIVE_KINDS:
+        return EXPENSIVE_EFFORT
+    usual = EFFORT.get(signature.component, OTHER_EFFORT)
+    return replace(usual, seconds=usual.seconds + SECONDS_OF_A_NODE * max(0, nodes - USUAL_NODES))
 
 
 def _confirmed(case: Case, reduction: Reduction, named: NamedFailure) -> Confirmed:

@@ -8,7 +8,7 @@ the node. Then operators are suspected whose names are in the message or in the 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 from fuzzer.lanes import eager_of
@@ -75,14 +75,18 @@ def wrong_outputs(case: Case, lane: LaneSpec, outcomes: Outcomes) -> set[str]:
 
 def named_operators(graph: Graph, text: str) -> tuple[str, ...]:
     """Return the first results of nodes whose operators a text names: `conv2d` in "relax.nn.conv2d" or `_conv2d`,
-    `ReduceSum` in `ReduceSum._impl_v13`.
+    `ReduceSum` in `ReduceSum._impl_v13`. Of calls that are alike, only the first is returned.
 
     The longest names come first, because short ones are part of other words.
     """
-    names = [node.op.partition("-")[0] for node in graph.nodes]  # without the version of an operator of ONNX
-    lengths = [max(_lengths(name, text.lower()), default=0) for name in names]
-    found = [(length, node.results[0].name) for length, node in zip(lengths, graph.nodes, strict=True)]
-    named = sorted((pair for pair in found if pair[0]), key=lambda pair: -pair[0])
+    text, types = text.lower(), graph.types
+    lengths = {op: max(_lengths(op.partition("-")[0], text), default=0) for op in {node.op for node in graph.nodes}}
+    first: dict[Hashable, tuple[int, str]] = {}
+    for node in graph.nodes:
+        if lengths[node.op]:  # the name is without the version of an operator of ONNX
+            call = (node.op, tuple(types[name] for name in node.args), tuple(node.attrs.items()), node.form)
+            first.setdefault(call, (lengths[node.op], node.results[0].name))
+    named = sorted(first.values(), key=lambda pair: -pair[0])
     return tuple(name for _, name in named[:MOST_BY_NAME])
 
 

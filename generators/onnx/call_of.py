@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from generators.graph import Array, Attr, Attrs, DType, Form, Invalid, Node, TensorType, Value
 from generators.onnx import model
 from generators.onnx.forms import fits_opset
-from generators.onnx.operator import DTYPE_ATTRIBUTES, INPUTS, OUTPUTS, NodeForm
+from generators.onnx.operator import DTYPE_ATTRIBUTES, INPUTS, OUTPUTS, Constant, NodeForm, doubtful_defaults
 from generators.onnx.rows import rows_at
 from generators.onnx.schema import OLDEST, Parameter, Schema, newest_opset, schemas
 from generators.onnx.source import NUMBER_OF
@@ -64,6 +64,8 @@ def call_of(node: model.Node, around: Surroundings) -> Node:
         attrs[INPUTS] = tuple(any(each is other for other, _ in operands) for each in form.operands)
     _require_operands(form, operands)
     attrs |= _constants(form, types, constants, around.known)
+    defaults = {key: form.schema.attributes[key].default for key in doubtful_defaults(form, types)}
+    attrs |= {key: default for key, default in defaults.items() if attrs.get(key) is None}
     attrs, results = _results(node, row, form, types, attrs, around.read)
     return Node(row.name, args, attrs, results, _form(node, row, types, attrs, results, constants, around))
 
@@ -75,6 +77,7 @@ def row_of(node: model.Node, opset: int) -> Op:
         form = row.source
         assert isinstance(form, NodeForm)
         if form.schema.name == node.op and node.domain in NAMES_OF_DOMAIN[form.schema.domain]:
+            require(form.steps is None, "a row of its name is several nodes, and these are not read back")
             return row
     versions = [each.since for each in schemas().get(node.op, ()) if each.in_force(opset)]
     if versions and node.domain in NAMES_OF_DOMAIN[schemas()[node.op][0].domain]:
@@ -157,13 +160,7 @@ def _constants(
     for name, value in names.items():
         require(value in known, f"{name} is not known when the model is compiled")
         array, constant = known[value].array, form.constants[name]
-        if constant.scalar:
-            require(array.size == 1, f"{name} has {array.size} numbers")
-            number = array.reshape(-1)[0].item()
-            found[name] = number if constant.kind.accepts(number) else _whole(number)  # a count may be a float
-        else:
-            require(array.ndim == 1, f"{name} is of rank {array.ndim}")
-            found[name] = tuple(array.tolist())
+        found[name] = _scalar(name, array, constant) if constant.scalar else _list(name, array, constant)
         variable = form.schema.input(name).type
         dtype = next((each for each in DType if each.numpy == array.dtype), None)
         if constant.free and variable in form.free:
@@ -175,6 +172,20 @@ def _constants(
     for variable, dtypes in form.free.items():
         found.setdefault(variable, dtypes[0].value)
     return found
+
+
+def _scalar(name: str, array: Array, constant: Constant) -> Attr:
+    require(array.size == 1, f"{name} has {array.size} numbers")
+    number: Attr = array.reshape(-1)[0].item()
+    return number if constant.kind.accepts(number) else _whole(number)  # a count may be a float
+
+
+def _list(name: str, array: Array, constant: Constant) -> Attr:
+    """The numbers. Where the row has a single number that it writes as a list, a file may also have a scalar."""
+    if array.size == 1 and constant.kind.accepts(number := array.reshape(-1)[0].item()):
+        return number  # type: ignore[no-any-return]
+    require(array.ndim == 1, f"{name} is of rank {array.ndim}")
+    return tuple(array.tolist())
 
 
 def _whole(number: Attr) -> Attr:
@@ -203,11 +214,13 @@ def _results(
     try:
         return _with_names(row, types, {**attrs, OUTPUTS: named}, tuple(filter(None, padded)))
     except Invalid as why:
-        used = tuple(name in read for name in padded)
+        used = tuple(bool(name) and name in read for name in padded)
+        if not any(used):
+            used = tuple(bool(name) and each.optional for name, each in zip(padded, form.schema.outputs, strict=True))
         if used == named or not any(used):
             raise
         try:
-            kept = tuple(name for name in padded if name in read)
+            kept = tuple(name for name, is_used in zip(padded, used, strict=True) if is_used)
             return _with_names(row, types, {**attrs, OUTPUTS: used}, kept)
         except Invalid:
             raise why from None
@@ -232,7 +245,7 @@ def _form(
 ) -> Form:
     """How the file writes the node, where a form of the row is like it."""
     ways = {around.known[value].form for value in constants.values()}
-    wanted: list[Form] = [form for form in (Form.COMPUTED, Form.AS_INPUT, Form.CONSTANT, Form.LIST) if form in ways]
+    wanted: list[Form] = [form for form in (Form.COMPUTED, Form.AS_INPUT, Form.LIST, Form.CONSTANT) if form in ways]
     wanted += [Form.BRANCH] if results[0].name in around.branched else []
     wanted += [Form.EMPTY] if node.inputs and not node.inputs[-1] else []
     produced = [value.type for value in results]

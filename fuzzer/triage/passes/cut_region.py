@@ -19,7 +19,7 @@ def cut_region(subject: Subject) -> Iterator[Subject]:
         for start in range(0, len(nodes), width):
             inside = nodes[start : start + width]
             made = {value.name for node in inside for value in node.results}
-            read = {name for node in nodes if node not in inside for name in node.args}
+            read = {name for node in (*nodes[:start], *nodes[start + width :]) for name in node.args}
             smaller = cut(subject, with_all_results(subject, frozenset(made & read - outputs)))
             if smaller is not None:
                 yield smaller

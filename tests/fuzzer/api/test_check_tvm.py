@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -18,6 +19,11 @@ pytestmark = pytest.mark.tvm
 
 ROOT = Path(__file__).parents[3]
 CHANGED = ROOT / "docs" / "examples" / "changed_relu.py"
+NO_RELU = """
+from tvm.relax.frontend.onnx import onnx_frontend
+
+onnx_frontend.Relu._impl_v13 = classmethod(lambda cls, bb, inputs, attr, params: inputs[0])
+"""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -55,10 +61,28 @@ def test_a_wrong_model_raises_with_a_script_that_shows_it(tmp_path: Path) -> Non
 def test_an_onnx_file_is_checked_and_a_wrong_name_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "net.onnx"
     torch.onnx.export(torch.nn.ReLU(), (torch.randn(2, 3),), path, dynamo=False, input_names=["x"])
-    checked = difftvm.check(path, lanes="relax-onnx-llvm", folder=tmp_path)
-    assert checked.ran == ("relax-onnx-llvm",)
+    checked = difftvm.check(path, {"x": np.ones((2, 3), np.float32)}, folder=tmp_path)
+    assert checked.ran == ("relax-onnx-model-llvm", "relax-onnx-model-c"), (
+        "the file's own nodes, and no lane of PyTorch"
+    )
+    with pytest.raises(ValueError, match=r"no lane of cases of onnx matches 'relax-onnx-llvm'; `fuzz lanes` lists"):
+        difftvm.check(path, lanes="relax-onnx-llvm", folder=tmp_path)
     with pytest.raises(Invalid, match="it has no input 'y'; its inputs are x"):
         difftvm.check(path, {"y": torch.ones(2, 3).numpy()})
+
+
+@pytest.mark.long
+def test_a_wrong_onnx_file_raises_with_the_node_of_the_file(tmp_path: Path) -> None:
+    changed = tmp_path / "changed.py"
+    changed.write_text(NO_RELU)
+    model = torch.nn.Sequential(torch.nn.ReLU(), torch.nn.Softmax(-1))
+    torch.onnx.export(model, (torch.randn(2, 3),), tmp_path / "net.onnx", dynamo=False, opset_version=13)
+    with pytest.raises(difftvm.FindingError) as error:
+        difftvm.check(tmp_path / "net.onnx", lanes="relax-onnx-model-llvm", preload=changed, folder=tmp_path)
+    (found,) = error.value.findings
+    assert (found.kind, found.operators) == ("wrong-value", ("Relu",))
+    shown = subprocess.run([sys.executable, found.repro, changed], capture_output=True)
+    assert shown.returncode == 1
 
 
 def test_the_example_of_the_page_prints_what_the_page_says() -> None:

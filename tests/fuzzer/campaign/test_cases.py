@@ -19,7 +19,7 @@ from generators.builder import Limits
 from generators.check import check
 from generators.choice import NumpySource
 from generators.graph import Case
-from generators.onnx.rows import OPS as MODEL_OPS
+from generators.onnx.rows import OPS as ROWS
 from generators.random_graph import generate
 from generators.table import TABLE
 from generators.torch.ops import OPS
@@ -144,8 +144,25 @@ def test_random_cases_of_some_operators(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["torch", "onnx"])
 def test_one_test_of_many_draws_large_tensors(tmp_path: Path, dialect: str) -> None:
-    source, large = case_source(Settings(tmp_path, 1, model_ops=MODEL_OPS), 1), 0
+    source, large = case_source(Settings(tmp_path, 1, model_ops=ROWS), 1), 0
     for number in range(8 * LARGE_EVERY):
         case = source.case(NumpySource(3, number), number, dialect=dialect)
         large += any(each.value.type.numel > 100_000 for each in case.bound.inputs)
     assert 0 < large < 20
+
+
+def test_each_dialect_has_its_own_part_of_the_corpus(tmp_path: Path) -> None:
+    """A campaign in one dialect leaves cases of the other out, and one with operators of the user leaves out all."""
+    brought(tmp_path, "relu")
+    corpus.add(tmp_path, "net-Relu", case_of({"x0": "float32[2]"}, [("v0", "Relu-14", "x0")], "v0", opset=17))
+    relus = tuple(row for row in ROWS if row.name.startswith("Relu-"))
+    for ops, model_ops, expected in (
+        (OPS, ROWS, ["Relu", "relu"]),
+        ((), ROWS, ["Relu"]),
+        (OPS, (), ["relu"]),
+        ((), relus, []),
+        ((TABLE["relu"],), (), []),
+    ):
+        (tmp_path / corpus.FOLDER / RUN).unlink(missing_ok=True)
+        draw = random_cases(Settings(tmp_path, 1, ops=ops, model_ops=model_ops), 1)
+        assert [word for word in words_of(map(draw, range(4)), tmp_path) if word] == expected

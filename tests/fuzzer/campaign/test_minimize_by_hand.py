@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from fuzzer.campaign import minimize
 from fuzzer.campaign.store import Store
 from fuzzer.findings import finding_file, record
 from fuzzer.isolate.reports import SanitizerReport, Tool
-from fuzzer.lanes import TVM_LANES
+from fuzzer.lanes import MODEL_LANES, TVM_LANES
 from fuzzer.signature import signature_of
 from fuzzer.signature.blame import NO_RELEASES, Releases, ReleaseVerdict
 from fuzzer.toolchains import registry
@@ -24,8 +25,8 @@ from generators.graph import Case
 from generators.onnx import model as onnx_model
 from generators.onnx.model import OnnxModel
 from oracles.finding import Component, Finding, Kind, Mismatch
-from oracles.lane import Importer, LaneSpec
-from oracles.outcome import Outcome, Ran, Stage
+from oracles.lane import WITNESS, Importer, LaneSpec
+from oracles.outcome import Outcome, Raised, Ran, Result, Stage
 
 LANE = next(lane for lane in TVM_LANES if lane.importer is Importer.ONNX)
 FILE = OnnxModel(9, {"": 20}, (), (), (), {})
@@ -79,6 +80,65 @@ def test_a_minimized_finding_keeps_its_onnx_file_its_releases_and_its_sanitizer_
     assert doc.releases == Releases((("0.25.0", ReleaseVerdict.PASSES), ("0.27.0", ReleaseVerdict.FAILS)))
     assert doc.reports == REPORTS
     assert lab.examined == [(("relu",), doc.lane)]
+
+
+class OtherReference(FakeLab):
+    """One of the references of ONNX has another outcome; TVM's are right."""
+
+    def __init__(self, variant: str, outcome: Outcome) -> None:
+        super().__init__(lambda case, lane, lanes: None)
+        self._variant, self._outcome = variant, outcome
+
+    def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        result = super().run(case, lanes)
+        others = {lane: self._outcome for lane in lanes if lane.variant == self._variant}
+        return replace(result, outcomes={**result.outcomes, **others})
+
+
+@pytest.mark.parametrize(
+    ("variant", "outcome", "says"),
+    [
+        (
+            "eager",
+            Raised(Stage.LOAD, "Fail", "no kernel\nfor it"),
+            "no lane is judged: onnx does not run the case: load: Fail: no kernel\n",
+        ),
+        (
+            WITNESS,
+            Raised(Stage.RUN, "KeyError", "x"),
+            "no values are judged: onnxruntime and the reference evaluator of the onnx package do not agree on them\n",
+        ),
+    ],
+)
+def test_where_references_do_not_agree_a_line_gives_the_reason(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], variant: str, outcome: Outcome, says: str
+) -> None:
+    case = case_of({"x0": "float32[2]"}, [("v0", "Relu-14", "x0")], "v0", opset=17)
+    request = minimize.MinimizeRequest(case, None, MODEL_LANES[:1])
+    with Store(tmp_path, 1) as store:
+        assert minimize.run(OtherReference(variant, outcome), store, request, 1) == []
+    assert capsys.readouterr().err == says
+
+
+def test_a_large_case_is_cut_before_it_runs(tmp_path: Path) -> None:
+    """Both failures are found, and no lane of TVM runs the whole case."""
+    ops = {70: "Relu-14", 140: "Abs-13"}
+    calls = [(f"v{n}", ops.get(n, "Neg-13"), f"v{n - 1}" if n else "x0") for n in range(200)]
+    case = case_of({"x0": "float32[2]"}, calls, "v199", opset=17)
+
+    def wrong(case: Case, lane: LaneSpec, lanes: Sequence[LaneSpec]) -> Outcome | None:
+        outputs = tuple(np.array([5.0, 5.0], np.float32) for _ in case.graph.outputs)
+        return Ran(outputs, outputs) if {"Relu", "Abs"} & {*case.graph.ops} else None
+
+    lab = FakeLab(wrong)
+    with Store(tmp_path, 1) as store:
+        done = minimize.run(lab, store, minimize.MinimizeRequest(case, None, MODEL_LANES[:1]), 1)
+    assert [(each.ops, each.before.operators, each.after.operators) for each in done] == [
+        (("Relu",), 200, 1),
+        (("Abs",), 200, 1),
+    ]
+    assert len({each.folder for each in done}) == 2
+    assert max(len(ops) for ops, lanes in lab.ran if lanes) == 64
 
 
 def test_a_finding_that_was_run_in_one_release_is_run_in_no_other(tmp_path: Path) -> None:

@@ -1,15 +1,19 @@
-"""`fuzz minimize` with TVM itself: a planted bug that was saved without reduction is reduced and saved beside it."""
+"""`fuzz minimize` with TVM itself: a planted bug is reduced, in a finding that was saved without reduction, in a case,
+and in a model of ONNX."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 from graphs_by_hand import Call, case_of
+from onnx import TensorProto, helper
 
 from fuzzer.campaign.minimize import Minimized, read, run
 from fuzzer.campaign.store import Store
@@ -22,6 +26,7 @@ from fuzzer.toolchains.registry import finder
 from fuzzer.triage.investigate import Confirmed
 from generators import case_file
 from generators.graph import Case
+from generators.onnx.schema import newest_opset
 from oracles.finding import Component, Finding, Kind, Mismatch
 from oracles.outcome import Stage
 
@@ -115,10 +120,60 @@ def test_a_case_without_a_finding_is_reduced_for_the_failure_of_its_lane(tmp_pat
     assert (result.kind, result.ops) == ("wrong-value", ("relu",))
 
 
+def relus(path: Path, count: int) -> Path:
+    """A model of sums, with one Relu in it, whose values stay small."""
+    node, names = helper.make_node, ["x", *(f"n{place}" for place in range(count))]
+    nodes = [
+        node("Relu", [one], [other]) if place == count * 2 // 3 else node("Sub", ["x", one], [other])
+        for place, (one, other) in enumerate(pairwise(names))
+    ]
+    value = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])
+    graph = helper.make_graph(nodes, "g", [value], [helper.make_empty_tensor_value_info(names[-1])])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    return path
+
+
+@pytest.mark.tvm
+def test_a_model_of_onnx_is_reduced_to_the_node_that_fails(tmp_path: Path, fleet: Fleet) -> None:
+    path = relus(tmp_path / "net.onnx", 300)
+    (result,) = minimized(fleet, path, tmp_path / "out", lanes="relax-onnx-model-llvm")
+    assert (result.kind, result.ops, result.again, result.finished) == ("wrong-value", ("Relu",), "3 of 3", True)
+    assert (result.before.operators, result.after.operators) == (300, 1)
+    assert result.folder is not None
+    doc, case = finding_file.read_with_case(result.folder)
+    assert doc.lane.name.startswith("relax-onnx-model-")
+    assert (case.graph.dialect, case.graph.opset) == ("onnx", newest_opset())
+
+
+@pytest.mark.parametrize(
+    ("name", "contents", "says"),
+    [
+        ("none.onnx", None, "no such file"),
+        ("bad.onnx", b"\x80\x04", "is no ONNX file, or only the beginning of one"),
+        ("empty.onnx", b"", "has no nodes, or is no ONNX file"),
+    ],
+)
+def test_a_file_that_is_no_model_is_bad_input(tmp_path: Path, name: str, contents: bytes | None, says: str) -> None:
+    if contents is not None:
+        (tmp_path / name).write_bytes(contents)
+    assert refusal(tmp_path / name) == f"fuzz: {tmp_path / name}: {says}\n"
+
+
+def test_lanes_of_a_model_are_those_of_its_dialect(tmp_path: Path) -> None:
+    path = relus(tmp_path / "net.onnx", 3)
+    why = "no lane of cases of onnx matches 'relax-export-*'; `fuzz lanes` lists them"
+    assert refusal(path, "--lanes", "relax-export-*") == f"fuzz: {why}\n"
+    assert [lane.name for lane in read(path).lanes] == ["relax-onnx-model-llvm", "relax-onnx-model-c"]
+
+
+def refusal(*arguments: object) -> str:
+    command = [sys.executable, "-m", "fuzzer.cli", "minimize", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (64, "")
+    return done.stderr
+
+
 def test_a_folder_without_finding_and_case_is_bad_input(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "fuzzer.cli", "minimize", str(tmp_path)], capture_output=True, text=True, check=False
-    )
     says = "not the folder of a finding: there is no finding.json in it"
-    assert (done.returncode, done.stderr) == (64, f"fuzz: {tmp_path}: {says}\n")
+    assert refusal(tmp_path) == f"fuzz: {tmp_path}: {says}\n"
     assert list(tmp_path.iterdir()) == []

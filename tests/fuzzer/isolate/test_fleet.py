@@ -131,6 +131,17 @@ def test_each_lane_runs_in_its_toolchain_and_results_keep_the_order(fleet: Fleet
     assert old.calls == [((OLD, replace(C, toolchain="old")), bounds)]
 
 
+@pytest.mark.parametrize(("nodes", "times"), [(1, 1), (100, 1), (250, 2.5)])
+def test_a_model_of_many_nodes_may_take_longer(fleet: Fleet, nodes: int, times: float) -> None:
+    """Its memory stays bounded as that of other cases."""
+    (node,) = sine().graph.nodes
+    case = replace(sine(), graph=replace(sine().graph, nodes=(node,) * nodes))
+    fleet.run(case, (NEW,))
+    fleet.run_fresh(case, (NEW,))
+    within = Bounds(wall_seconds=60.0 * times, cpu_seconds=30.0 * times)
+    assert Fake.started[0].calls == [((NEW,), within)] * 2
+
+
 def test_a_toolchain_starts_when_its_first_lane_comes(fleet: Fleet) -> None:
     assert names() == []
     fleet.run(sine(), (TORCH,))

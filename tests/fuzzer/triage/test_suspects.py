@@ -150,9 +150,14 @@ def test_operators_are_found_in_the_names_of_functions() -> None:
 
 
 def test_long_names_come_first_and_there_are_few() -> None:
-    calls = [(f"v{place}", "relu" if place != 3 else "hardtanh", "x0") for place in range(5)]
-    graph = case_of({"x0": "float32[2]"}, calls, " ".join(f"v{place}" for place in range(5))).graph
-    assert named_operators(graph, "_relu of hardtanh") == ("v3", "v0", "v1")
+    """Calls that are alike are named once."""
+    calls = [(f"v{place}", "relu" if place != 3 else "hardtanh", f"x{place % 2}") for place in range(6)]
+    alike = case_of({"x0": "float32[2]", "x1": "float32[2]"}, calls, " ".join(f"v{place}" for place in range(6))).graph
+    assert named_operators(alike, "_relu of hardtanh") == ("v3", "v0")
+    calls = [(f"v{place}", "relu" if place != 3 else "hardtanh", f"x{place}") for place in range(6)]
+    sizes = {f"x{place}": f"float32[{2 + place}]" for place in range(6)}
+    others = case_of(sizes, calls, " ".join(f"v{place}" for place in range(6))).graph
+    assert named_operators(others, "_relu of hardtanh") == ("v3", "v0", "v1")
     assert MOST_BY_NAME == 3
 
 

@@ -1,0 +1,119 @@
+"""An ONNX file as one case: all of its nodes, its own sizes, and the numbers that are known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from fuzzer.seeds import whole_model
+from generators.domain import ANY
+from generators.graph import Array, Invalid, Role
+
+pytestmark = pytest.mark.slow
+
+node = helper.make_node
+X = {"x": np.arange(-6, 6, dtype=np.float32).reshape(3, 4)}
+
+
+def save(path: Path, nodes: Sequence[onnx.NodeProto], outputs: str = "y", **tensors: Any) -> Path:
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [3, 4])],
+        [helper.make_empty_tensor_value_info(name) for name in outputs.split()],
+        [numpy_helper.from_array(np.asarray(array), name) for name, array in tensors.items()],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    return path
+
+
+def test_a_model_is_one_case_with_the_numbers_that_are_known(tmp_path: Path) -> None:
+    """Large weights keep their sizes, and are drawn; integers and single numbers are those of the file."""
+    nodes = [
+        node("MatMul", ["x", "w"], ["a"]),
+        node("Gather", ["a", "rows"], ["b"], axis=0),
+        node("Add", ["b", "half"], ["y"]),
+        node("Sqrt", ["x"], ["z"]),
+    ]
+    weights, rows = np.full((4, 300), 7, np.float32), np.array([2, 0], np.int64)
+    path = save(tmp_path / "net.onnx", nodes, "y z", w=weights, rows=rows, half=np.float32(0.5))
+    model = whole_model.read(path, X)
+    graph, tensors = model.case.graph, list(model.case.tensors.values())
+    assert model.line == "net: 4 of 4 nodes have a row"
+    assert (graph.dialect, graph.opset, graph.ops) == ("onnx", 17, ("MatMul", "Gather", "Add", "Sqrt"))
+    assert [str(type) for type in graph.output_types] == ["float32[2,300]", "float32[3,4]"]
+    roles = {str(item.value.type): item.role for item in graph.inputs}
+    assert roles == {
+        "float32[4,300]": Role.PARAM,
+        "int64[2]": Role.PARAM,
+        "float32[]": Role.PARAM,
+        "float32[3,4]": Role.INPUT,
+    }
+    assert any(array is not weights and array.shape == (4, 300) and not np.all(array == 7) for array in tensors)
+    assert any(array.dtype == np.int64 and array.tolist() == [2, 0] for array in tensors)
+    assert any(array.shape == () and array == 0.5 for array in tensors)
+    (x,) = (item for item in graph.inputs if item.role is Role.INPUT)
+    assert np.array_equal(model.case.tensors[x.value.name], X["x"])
+    assert x.domain == ANY, "the root of negative numbers is defined, and the user wants it"
+    (drawn,) = (item for item in whole_model.read(path).case.graph.inputs if item.role is Role.INPUT)
+    assert drawn.domain != ANY
+
+
+def test_what_a_node_without_a_row_computes_is_an_input(tmp_path: Path) -> None:
+    nodes = [node("Relu", ["x"], ["a"]), node("Unheard", ["a"], ["b"], domain="own"), node("Neg", ["b"], ["y"])]
+    path = save(tmp_path / "net.onnx", nodes)
+    loaded = onnx.load(path)
+    loaded.opset_import.append(helper.make_opsetid("own", 1))
+    loaded.graph.value_info.append(helper.make_tensor_value_info("b", TensorProto.FLOAT, [3, 4]))
+    onnx.save(loaded, path)
+    model = whole_model.read(path)
+    assert model.line == (
+        "net: 2 of 3 nodes have a row; own.Unheard (1 times): no row of the operator table has its name"
+    )
+    assert model.case.graph.ops == ("Relu", "Neg")
+    assert len(model.case.inputs) == 2
+
+
+@pytest.mark.parametrize(
+    ("inputs", "why"),
+    [
+        ({"z": X["x"]}, "it has no input 'z'; its inputs are x"),
+        ({"x": X["x"].astype(np.float64)}, "x is float64[3, 4], and the model needs float32[3,4]"),
+        ({"x": X["x"][:2]}, "x is float32[2, 4], and the model needs float32[3,4]"),
+    ],
+)
+def test_inputs_that_do_not_fit_are_refused(tmp_path: Path, inputs: dict[str, Array], why: str) -> None:
+    path = save(tmp_path / "net.onnx", [node("Relu", ["x"], ["y"])])
+    with pytest.raises(Invalid) as refused:
+        whole_model.read(path, inputs)
+    assert str(refused.value) == f"{path}: {why}"
+
+
+def test_what_is_no_model_or_too_large_is_refused_with_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(path: Path) -> str:
+        with pytest.raises(Invalid) as why:
+            whole_model.read(path)
+        return str(why.value).removeprefix(f"{path}: ")
+
+    assert refused(tmp_path / "none.onnx") == "no such file"
+    assert refused(tmp_path) == "expected an .onnx file"
+    (tmp_path / "bad.onnx").write_bytes(b"\x80\x04")
+    assert refused(tmp_path / "bad.onnx") == "is no ONNX file, or only the beginning of one"
+    own = save(tmp_path / "own.onnx", [node("Softmax", ["x"], ["y"], unheard_of=1)])
+    assert refused(own) == "no node has a row of the operator table: Softmax: has no attribute unheard_of"
+    path = save(tmp_path / "net.onnx", [node("Relu", ["x"], ["a"]), node("Neg", ["a"], ["y"])])
+    monkeypatch.setattr(whole_model, "MOST_BYTES", 47)
+    rest = "; `fuzz import` cuts a model into cases with smaller sizes"
+    assert refused(path) == "0 MiB of inputs and weights are more than 0" + rest
+    monkeypatch.setattr(whole_model, "MOST_PARTS", 1)
+    assert refused(path) == "2 tensors or results are more than 1" + rest
+    monkeypatch.setattr(whole_model, "MOST_NODES", 1)
+    assert refused(path) == "2 nodes are more than 1" + rest
