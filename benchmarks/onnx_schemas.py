@@ -3,9 +3,9 @@
     python benchmarks/onnx_schemas.py --write      writes the file again
     python benchmarks/onnx_schemas.py              says whether the file is what the installed packages say
 
-An operator has an entry for each version that is in force at an opset from 7 on. The operators of the default domain
-come from `onnx.defs`, those of com.microsoft from onnxruntime. `kernels` has the dtypes that onnxruntime's kernels for
-CPUs take, by type variable, where they are fewer than the schema's.
+An operator has an entry for each version that is in force at an opset from 7 on. The versions of the default domain
+come from `onnx.defs`. Those of com.microsoft say their domain, and come from onnxruntime. `kernels` has the dtypes that
+onnxruntime's kernels for CPUs take, by type variable, where they are fewer than the schema's.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,16 @@ DTYPES = {
     "tensor(bool)": "bool",
 }
 MICROSOFT = "com.microsoft"
-CONTRIBUTED = ("BiasGelu", "EmbedLayerNormalization", "FastGelu", "MatMulInteger16", "SkipLayerNormalization")
-"""The operators of com.microsoft that TVM's table has. The others of its names are of the default domain."""
+CONTRIBUTED = (
+    "Attention",
+    "BiasGelu",
+    "EmbedLayerNormalization",
+    "FastGelu",
+    "MatMulInteger16",
+    "SkipLayerNormalization",
+)
+"""The operators of com.microsoft that TVM's table is meant for. TVM does not look at domains: for Attention it has one
+converter, and both domains have an operator of that name."""
 
 
 def converters() -> list[str]:
@@ -52,10 +61,11 @@ def table() -> dict[str, Any]:
     kernels = [each for each in ort.get_all_opkernel_def() if each.provider == "CPUExecutionProvider"]
     found: dict[str, Any] = {}
     for name in converters():
-        if name in default:
-            found[name] = {"domain": "", "versions": list(_versions(default[name], kernels))}
-        elif name in CONTRIBUTED and name in contributed:
-            found[name] = {"domain": MICROSOFT, "versions": list(_versions(contributed[name], kernels))}
+        history = list(_versions(default.get(name, []), kernels))
+        if name in CONTRIBUTED:
+            history += _versions(contributed[name], kernels)
+        if history:
+            found[name] = history
     helpers = {name: _helper(default[name]) for name in ("Constant", "Identity", "If")}
     return {"onnx": onnx.__version__, "newest": _newest(), "helpers": helpers, "operators": found}
 
@@ -96,12 +106,13 @@ def _by_name(schemas: Any) -> dict[str, list[Any]]:
 
 def _versions(history: list[Any], kernels: list[Any]) -> Iterator[dict[str, Any]]:
     """The versions in force at opset 7 or later, each with the last opset in which it is in force."""
-    for schema, after in zip(history, [*history[1:], None], strict=True):
+    for schema, after in zip_longest(history, history[1:]):
         last = after.since_version - 1 if after else None
         if (last is not None and last < OLDEST) or schema.deprecated:
             continue
         types = _types(schema)
         yield {
+            **({"domain": schema.domain} if schema.domain else {}),
             "since": schema.since_version,
             **({"last": last} if last else {}),
             "inputs": [_parameter(each) for each in schema.inputs],
@@ -181,9 +192,9 @@ def text() -> str:
     """The file's text: a line for each version of an operator."""
     made = table()
     rows = []
-    for name, entry in made["operators"].items():
-        versions = ",\n   ".join(json.dumps(each) for each in entry["versions"])
-        rows.append(f' {json.dumps(name)}: {{"domain": {json.dumps(entry["domain"])}, "versions": [\n   {versions}]}}')
+    for name, history in made["operators"].items():
+        versions = ",\n   ".join(map(json.dumps, history))
+        rows.append(f" {json.dumps(name)}: [\n   {versions}]")
     helpers, newest = json.dumps(made["helpers"]), made["newest"]
     head = f'"onnx": {json.dumps(made["onnx"])}, "newest": {newest},\n"helpers": {helpers},\n"operators"'
     return f"{{{head}: {{\n" + ",\n".join(rows) + "\n}}\n"

@@ -98,6 +98,8 @@ class Operator:
                `outputs`, where not every choice of optional results is legal
     constants  the inputs that are attributes of the row
     kinds      the values of attributes that the schema does not tell: strings, tensors, lists of some length
+    domain     that of ONNX is empty
+    fits       whether operands may be these inputs, where some may be left out and dtypes do not tell which they are
     lacking    versions that one of the readers lacks: there are no rows of them
     unwritten  forms that one of the readers cannot read
     steps      None: a call is a node of this operator. Otherwise it is several nodes in a row, between which values are
@@ -113,6 +115,8 @@ class Operator:
     draw: Callable[[ChoiceSource, Call], Attrs | None] = lambda source, call: {}
     constants: Mapping[str, Constant] = field(default_factory=dict)
     kinds: Mapping[str, AttrKind] = field(default_factory=dict)
+    domain: str = ""
+    fits: Callable[[Call], bool] = lambda call: True
     lacking: tuple[int, ...] = ()
     unwritten: tuple[Form, ...] = ()
     steps: Steps | None = None
@@ -186,7 +190,8 @@ class NodeForm:
 def rows_of(operator: Operator) -> tuple[Op, ...]:
     """The rows of an operator, the oldest version first. Versions that are in force only after the newest opset have
     none."""
-    versions = [each for each in schemas()[operator.name] if each.since not in operator.lacking]
+    own = [each for each in schemas()[operator.name] if each.domain == operator.domain]
+    versions = [each for each in own if each.since not in operator.lacking]
     return tuple(_row(operator, operator.whole(schema)) for schema in versions if schema.since <= newest_opset())
 
 
@@ -323,7 +328,7 @@ def _require_dtypes(call: Call) -> None:
 def _draw(operator: Operator, form: NodeForm, source: ChoiceSource, types: Types) -> Attrs | None:
     """Draw the attributes of a call: first which operands it has and the dtypes of constants, then the operator's own,
     then which results."""
-    fixed: dict[str, Attr] = {INPUTS: _pattern(form, source, types)} if form.is_open else {}
+    fixed: dict[str, Attr] = {INPUTS: _pattern(operator, form, source, types)} if form.is_open else {}
     for variable, dtypes in form.free.items():
         fixed[variable] = source.choice(dtypes).value
     own = operator.draw(source, form.call(types, fixed))
@@ -345,15 +350,17 @@ def _written(source: ChoiceSource, form: NodeForm, key: str, value: Attr) -> Att
     return value
 
 
-def _pattern(form: NodeForm, source: ChoiceSource, types: Types) -> tuple[bool, ...]:
+def _pattern(operator: Operator, form: NodeForm, source: ChoiceSource, types: Types) -> tuple[bool, ...]:
     """Choose which operands the call has: mostly those that leave out the last ones, where their dtypes fit."""
     fitting = []
     for pattern in form.patterns(len(types)):
+        call = form.call(types, {INPUTS: pattern})
         try:
-            _require_dtypes(form.call(types, {INPUTS: pattern}))
+            _require_dtypes(call)
         except Invalid:
             continue
-        fitting.append(pattern)
+        if operator.fits(call):
+            fitting.append(pattern)
     require(bool(fitting), "no choice of inputs fits these operands")
     return fitting[0] if source.chance(50) else source.choice(fitting)
 

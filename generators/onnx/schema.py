@@ -13,6 +13,8 @@ import msgspec
 from generators.types import DTYPE_NAMES, DType
 
 FILE = Path(__file__).with_name("schemas.json")
+MICROSOFT = "com.microsoft"
+"""The domain of the operators that onnxruntime adds to ONNX's own."""
 OLDEST = 7
 """The oldest opset of a case. TVM and onnxruntime take older ones for few operators only."""
 
@@ -57,7 +59,7 @@ class Schema:
 
     @property
     def row(self) -> str:
-        """The name of the version's row, such as Conv-11."""
+        """The name of the version's row, such as Conv-11. No two domains have the same version of a name."""
         return f"{self.name}-{self.since}"
 
     def in_force(self, opset: int) -> bool:
@@ -104,17 +106,16 @@ def helpers_dtypes(name: str, opset: int) -> frozenset[DType]:
 
 @cache
 def schemas() -> Mapping[str, tuple[Schema, ...]]:
-    """All versions of each operator, the oldest first."""
-    operators = _document()["operators"]
+    """All versions of each operator: those of ONNX's own domain, the oldest first, then those of com.microsoft."""
     return {
-        name: tuple(_schema(name, entry["domain"], version) for version in entry["versions"])
-        for name, entry in operators.items()
+        name: tuple(_schema(name, version) for version in versions)
+        for name, versions in _document()["operators"].items()
     }
 
 
-def _schema(name: str, domain: str, version: Mapping[str, Any]) -> Schema:
+def _schema(name: str, version: Mapping[str, Any]) -> Schema:
     return Schema(
-        domain,
+        version.get("domain", ""),
         name,
         version["since"],
         version.get("last"),
