@@ -66,7 +66,7 @@ def table() -> dict[str, Any]:
             history += _versions(contributed[name], kernels)
         if history:
             found[name] = history
-    helpers = {name: _helper(default[name]) for name in ("Constant", "Identity", "If")}
+    helpers = {name: _helper(default[name]) for name in ("Cast", "Constant", "Identity", "If")}
     return {"onnx": onnx.__version__, "newest": _newest(), "helpers": helpers, "operators": found}
 
 

@@ -11,6 +11,7 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import Attr, Attrs, DType, Form, Invalid, TensorType, Value
 from generators.onnx.call import Call
+from generators.onnx.forms import WIDER
 from generators.onnx.schema import OLDEST, Parameter, Schema, newest_opset, schemas
 from generators.op import (
     DTYPE,
@@ -265,6 +266,7 @@ def _forms(form: NodeForm) -> dict[Form, Writing]:
         ways[Form.LOCAL] = always
     if form.operands:
         ways[Form.IDENTITY] = lambda types, attrs: bool(types)
+        ways[Form.CAST] = lambda types, attrs: bool(types) and types[0].dtype in WIDER
     if form.constants:
         ways |= {Form.CONSTANT: some_constant, Form.LIST: some_constant, Form.AS_INPUT: some_constant}
         ways |= {Form.COMPUTED: lambda types, attrs: bool(types) and integers(types, attrs)}

@@ -98,7 +98,7 @@ def newest_opset() -> int:
 
 @cache
 def helpers_dtypes(name: str, opset: int) -> frozenset[DType]:
-    """The dtypes that Constant, Identity or If takes at an opset. Nodes of these are added to write other calls."""
+    """The dtypes that Cast, Constant, Identity or If takes at an opset. Forms of other calls add such nodes."""
     versions: dict[str, list[str]] = _document()["helpers"][name]
     since = max(int(version) for version in versions if int(version) <= opset)
     return frozenset(map(DType, versions[str(since)]))
