@@ -5,7 +5,8 @@
 
 An operator has an entry for each version that is in force at an opset from 7 on. The versions of the default domain
 come from `onnx.defs`. Those of com.microsoft say their domain, and come from onnxruntime. `kernels` has the dtypes that
-onnxruntime's kernels for CPUs take, by type variable, where they are fewer than the schema's.
+onnxruntime's kernels for CPUs take, by type variable, where they are fewer than the schema's. `no_kernel` says that
+onnxruntime cannot run a version: no kernel for CPUs takes it, and it is no function that onnxruntime expands.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ DTYPES = {
     "tensor(uint8)": "uint8",
     "tensor(bool)": "bool",
 }
+OPEN_ENDED = 2**31 - 1
+"""The last version of a kernel that names none."""
 MICROSOFT = "com.microsoft"
 CONTRIBUTED = (
     "Attention",
@@ -110,7 +113,7 @@ def _versions(history: list[Any], kernels: list[Any]) -> Iterator[dict[str, Any]
         last = after.since_version - 1 if after else None
         if (last is not None and last < OLDEST) or schema.deprecated:
             continue
-        types = _types(schema)
+        types, own = _types(schema), [each for each in kernels if _takes(each, schema)]
         yield {
             **({"domain": schema.domain} if schema.domain else {}),
             "since": schema.since_version,
@@ -119,7 +122,8 @@ def _versions(history: list[Any], kernels: list[Any]) -> Iterator[dict[str, Any]
             "outputs": [_parameter(each) for each in schema.outputs],
             **({"attributes": attributes} if (attributes := dict(_attributes(schema))) else {}),
             "types": types,
-            **({"kernels": fewer} if (fewer := _kernels(schema, types, kernels)) else {}),
+            **({"kernels": fewer} if (fewer := _fewer(types, own)) else {}),
+            **({} if own or _is_function(schema) else {"no_kernel": True}),
         }
 
 
@@ -168,20 +172,24 @@ def _default(each: Any) -> Any:
     return list(value) if proto.type in (onnx.AttributeProto.INTS, onnx.AttributeProto.FLOATS) else value
 
 
-def _kernels(schema: Any, types: dict[str, list[str]], kernels: list[Any]) -> dict[str, list[str]]:
+def _takes(kernel: Any, schema: Any) -> bool:
+    """Whether a kernel is for a version of an operator. A kernel that names no last version is for its first one only:
+    onnxruntime does not use it for versions that were unknown when the kernel was written."""
+    first, last = kernel.version_range
+    named = (kernel.op_name, kernel.domain) == (schema.name, schema.domain)
+    return named and (first == schema.since_version or first < schema.since_version <= last < OPEN_ENDED)
+
+
+def _is_function(schema: Any) -> bool:
+    return bool(schema.has_function or schema.has_context_dependent_function)
+
+
+def _fewer(types: dict[str, list[str]], kernels: list[Any]) -> dict[str, list[str]]:
     """The dtypes of each type variable that some kernel takes, where they are fewer. A type variable is left out where
-    the kernels do not name it. An operator without a kernel is a function that onnxruntime expands."""
-    own = [
-        each.type_constraints
-        for each in kernels
-        if each.op_name == schema.name
-        and each.domain == schema.domain
-        and each.version_range[0] <= max(schema.since_version, 1)
-        and schema.since_version <= each.version_range[1]
-    ]
+    the kernels do not name it, or there are none."""
     found = {}
     for variable, dtypes in types.items():
-        taken = {DTYPES.get(text) for constraints in own for text in constraints.get(variable, ())}
+        taken = {DTYPES.get(text) for each in kernels for text in each.type_constraints.get(variable, ())}
         ours = [dtype for dtype in dtypes if dtype in taken]
         if taken and ours != dtypes:
             found[variable] = ours

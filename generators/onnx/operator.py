@@ -101,7 +101,6 @@ class Operator:
     kinds      the values of attributes that the schema does not tell: strings, tensors, lists of some length
     domain     that of ONNX is empty
     fits       whether operands may be these inputs, where some may be left out and dtypes do not tell which they are
-    lacking    versions that one of the readers lacks: there are no rows of them
     unwritten  forms that one of the readers cannot read
     steps      None: a call is a node of this operator. Otherwise it is several nodes in a row, between which values are
                no tensors, such as sequences
@@ -118,7 +117,6 @@ class Operator:
     kinds: Mapping[str, AttrKind] = field(default_factory=dict)
     domain: str = ""
     fits: Callable[[Call], bool] = lambda call: True
-    lacking: tuple[int, ...] = ()
     unwritten: tuple[Form, ...] = ()
     steps: Steps | None = None
     whole: Callable[[Schema], Schema] = lambda schema: schema
@@ -189,11 +187,10 @@ class NodeForm:
 
 
 def rows_of(operator: Operator) -> tuple[Op, ...]:
-    """The rows of an operator, the oldest version first. Versions that are in force only after the newest opset have
-    none."""
+    """The rows of an operator, the oldest version first. Versions that onnxruntime cannot run, or that are in force
+    only after the newest opset, have none."""
     own = [each for each in schemas()[operator.name] if each.domain == operator.domain]
-    versions = [each for each in own if each.since not in operator.lacking]
-    return tuple(_row(operator, operator.whole(schema)) for schema in versions if schema.since <= newest_opset())
+    return tuple(_row(operator, operator.whole(each)) for each in own if each.runs and each.since <= newest_opset())
 
 
 def _row(operator: Operator, schema: Schema) -> Op:

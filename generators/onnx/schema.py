@@ -45,6 +45,7 @@ class Schema:
     since, last  the first and the last opset in which it is in force; `last` is None for the newest version
     types        the dtypes of each type variable
     kernels      the dtypes of each type variable that onnxruntime's kernels for CPUs take, where these are fewer
+    runs         whether onnxruntime has a kernel for CPUs, or expands the operator as a function
     """
 
     domain: str
@@ -56,6 +57,7 @@ class Schema:
     attributes: Mapping[str, Attribute]
     types: Mapping[str, tuple[DType, ...]]
     kernels: Mapping[str, tuple[DType, ...]]
+    runs: bool = True
 
     @property
     def row(self) -> str:
@@ -124,6 +126,7 @@ def _schema(name: str, version: Mapping[str, Any]) -> Schema:
         {key: _attribute(value) for key, value in version.get("attributes", {}).items()},
         _dtypes(version["types"]),
         _dtypes(version.get("kernels", {})),
+        not version.get("no_kernel", False),
     )
 
 
