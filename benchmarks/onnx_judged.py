@@ -27,7 +27,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import track
 
-from fuzzer.coverage.onnx_features import Feature, features_of, reason_of, wanted
+from fuzzer.coverage.onnx_features import Feature, features_of, operator_of, reason_of, wanted
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import MODEL_LANES, ONNX_LANES
 from generators.builder import Limits
@@ -74,7 +74,7 @@ def cases_of(rows: Sequence[Op], seed: int, count: int) -> Iterator[Case]:
 
 def count(executor: Executor, rows: Sequence[Op], times: int, seed: int) -> Counts:
     """Run cases of an operator until each of its parts was imported and judged so many times."""
-    name, counts = rows[0].name.partition("-")[0], Counts()
+    name, counts = operator_of(rows[0]), Counts()
     missing = {feature for feature in wanted() if feature.operator == name}
     for case in cases_of(rows, seed, DRAWN * times * len(rows)):
         parts = {feature for feature in features_of(case.graph) if feature.operator == name}
@@ -119,7 +119,7 @@ def main() -> int:
     options = parser.parse_args()
     operators: dict[str, list[Op]] = defaultdict(list)
     for row in OPS:
-        name = row.name.partition("-")[0]
+        name = operator_of(row)
         if fnmatchcase(name, options.ops):
             operators[name].append(row)
     began = time.monotonic()

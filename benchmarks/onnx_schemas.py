@@ -3,9 +3,10 @@
     python benchmarks/onnx_schemas.py --write      writes the file again
     python benchmarks/onnx_schemas.py              says whether the file is what the installed packages say
 
-An operator has an entry for each version that is in force at an opset from 7 on. The operators of the default domain
-come from `onnx.defs`, those of com.microsoft from onnxruntime. `kernels` has the dtypes that onnxruntime's kernels for
-CPUs take, by type variable, where they are fewer than the schema's.
+An operator has an entry for each version that is in force at an opset from 7 on. The versions of the default domain
+come from `onnx.defs`. Those of com.microsoft say their domain, and come from onnxruntime. `kernels` has the dtypes that
+onnxruntime's kernels for CPUs take, by type variable, where they are fewer than the schema's. `no_kernel` says that
+onnxruntime cannot run a version: no kernel for CPUs takes it, and it is no function that onnxruntime expands.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +37,19 @@ DTYPES = {
     "tensor(uint8)": "uint8",
     "tensor(bool)": "bool",
 }
+OPEN_ENDED = 2**31 - 1
+"""The last version of a kernel that names none."""
 MICROSOFT = "com.microsoft"
-CONTRIBUTED = ("BiasGelu", "EmbedLayerNormalization", "FastGelu", "MatMulInteger16", "SkipLayerNormalization")
-"""The operators of com.microsoft that TVM's table has. The others of its names are of the default domain."""
+CONTRIBUTED = (
+    "Attention",
+    "BiasGelu",
+    "EmbedLayerNormalization",
+    "FastGelu",
+    "MatMulInteger16",
+    "SkipLayerNormalization",
+)
+"""The operators of com.microsoft that TVM's table is meant for. TVM does not look at domains: for Attention it has one
+converter, and both domains have an operator of that name."""
 
 
 def converters() -> list[str]:
@@ -52,11 +64,12 @@ def table() -> dict[str, Any]:
     kernels = [each for each in ort.get_all_opkernel_def() if each.provider == "CPUExecutionProvider"]
     found: dict[str, Any] = {}
     for name in converters():
-        if name in default:
-            found[name] = {"domain": "", "versions": list(_versions(default[name], kernels))}
-        elif name in CONTRIBUTED and name in contributed:
-            found[name] = {"domain": MICROSOFT, "versions": list(_versions(contributed[name], kernels))}
-    helpers = {name: _helper(default[name]) for name in ("Constant", "Identity", "If")}
+        history = list(_versions(default.get(name, []), kernels))
+        if name in CONTRIBUTED:
+            history += _versions(contributed[name], kernels)
+        if history:
+            found[name] = history
+    helpers = {name: _helper(default[name]) for name in ("Cast", "Constant", "Identity", "If")}
     return {"onnx": onnx.__version__, "newest": _newest(), "helpers": helpers, "operators": found}
 
 
@@ -96,19 +109,21 @@ def _by_name(schemas: Any) -> dict[str, list[Any]]:
 
 def _versions(history: list[Any], kernels: list[Any]) -> Iterator[dict[str, Any]]:
     """The versions in force at opset 7 or later, each with the last opset in which it is in force."""
-    for schema, after in zip(history, [*history[1:], None], strict=True):
+    for schema, after in zip_longest(history, history[1:]):
         last = after.since_version - 1 if after else None
         if (last is not None and last < OLDEST) or schema.deprecated:
             continue
-        types = _types(schema)
+        types, own = _types(schema), [each for each in kernels if _takes(each, schema)]
         yield {
+            **({"domain": schema.domain} if schema.domain else {}),
             "since": schema.since_version,
             **({"last": last} if last else {}),
             "inputs": [_parameter(each) for each in schema.inputs],
             "outputs": [_parameter(each) for each in schema.outputs],
             **({"attributes": attributes} if (attributes := dict(_attributes(schema))) else {}),
             "types": types,
-            **({"kernels": fewer} if (fewer := _kernels(schema, types, kernels)) else {}),
+            **({"kernels": fewer} if (fewer := _fewer(types, own)) else {}),
+            **({} if own or _is_function(schema) else {"no_kernel": True}),
         }
 
 
@@ -157,20 +172,24 @@ def _default(each: Any) -> Any:
     return list(value) if proto.type in (onnx.AttributeProto.INTS, onnx.AttributeProto.FLOATS) else value
 
 
-def _kernels(schema: Any, types: dict[str, list[str]], kernels: list[Any]) -> dict[str, list[str]]:
+def _takes(kernel: Any, schema: Any) -> bool:
+    """Whether a kernel is for a version of an operator. A kernel that names no last version is for its first one only:
+    onnxruntime does not use it for versions that were unknown when the kernel was written."""
+    first, last = kernel.version_range
+    named = (kernel.op_name, kernel.domain) == (schema.name, schema.domain)
+    return named and (first == schema.since_version or first < schema.since_version <= last < OPEN_ENDED)
+
+
+def _is_function(schema: Any) -> bool:
+    return bool(schema.has_function or schema.has_context_dependent_function)
+
+
+def _fewer(types: dict[str, list[str]], kernels: list[Any]) -> dict[str, list[str]]:
     """The dtypes of each type variable that some kernel takes, where they are fewer. A type variable is left out where
-    the kernels do not name it. An operator without a kernel is a function that onnxruntime expands."""
-    own = [
-        each.type_constraints
-        for each in kernels
-        if each.op_name == schema.name
-        and each.domain == schema.domain
-        and each.version_range[0] <= max(schema.since_version, 1)
-        and schema.since_version <= each.version_range[1]
-    ]
+    the kernels do not name it, or there are none."""
     found = {}
     for variable, dtypes in types.items():
-        taken = {DTYPES.get(text) for constraints in own for text in constraints.get(variable, ())}
+        taken = {DTYPES.get(text) for each in kernels for text in each.type_constraints.get(variable, ())}
         ours = [dtype for dtype in dtypes if dtype in taken]
         if taken and ours != dtypes:
             found[variable] = ours
@@ -181,9 +200,9 @@ def text() -> str:
     """The file's text: a line for each version of an operator."""
     made = table()
     rows = []
-    for name, entry in made["operators"].items():
-        versions = ",\n   ".join(json.dumps(each) for each in entry["versions"])
-        rows.append(f' {json.dumps(name)}: {{"domain": {json.dumps(entry["domain"])}, "versions": [\n   {versions}]}}')
+    for name, history in made["operators"].items():
+        versions = ",\n   ".join(map(json.dumps, history))
+        rows.append(f" {json.dumps(name)}: [\n   {versions}]")
     helpers, newest = json.dumps(made["helpers"]), made["newest"]
     head = f'"onnx": {json.dumps(made["onnx"])}, "newest": {newest},\n"helpers": {helpers},\n"operators"'
     return f"{{{head}: {{\n" + ",\n".join(rows) + "\n}}\n"

@@ -95,6 +95,7 @@ class Form(StrEnum):
     AS_INPUT = "as-input"  # inputs of the model
     COMPUTED = "computed"  # computed from the shape of the first operand: Shape, Gather, Add, Concat
     IDENTITY = "identity"  # the first operand comes through Identity
+    CAST = "cast"  # the first operand comes through Cast to a wider dtype, and Cast back
     EMPTY = "empty"  # inputs that are left out at the end are written as empty names
     LOCAL = "local"  # the node is a function of the model
     BRANCH = "branch"  # the node is in both branches of an If

@@ -33,7 +33,9 @@ ATTEMPTS = 20
 
 @dataclass(frozen=True, slots=True, order=True)
 class Feature:
-    """`version` is that of TVM's converter. `part` is an attribute, an optional input or output, or "" for a call."""
+    """`operator` has its domain before its name, where that is not ONNX's own: TVM does not look at domains, and may
+    have one converter for both. `version` is that of TVM's converter. `part` is an attribute, an optional input or
+    output, or "" for a call."""
 
     operator: str
     version: int
@@ -83,6 +85,13 @@ def converter_at(operator: str, opset: int) -> int:
     return max((version for version in versions if version <= opset), default=versions[0])
 
 
+def operator_of(op: Op) -> str:
+    """The operator of a row as features name it, such as `Add` or `com.microsoft.FastGelu`."""
+    form = op.source
+    assert isinstance(form, NodeForm)
+    return ".".join(filter(None, (form.schema.domain, form.schema.name)))
+
+
 def features_of(graph: Graph) -> Iterator[Feature]:
     """The features of a graph of ONNX."""
     for node in graph.nodes:
@@ -91,22 +100,23 @@ def features_of(graph: Graph) -> Iterator[Feature]:
 
 
 def _of_node(node: Node, opset: int) -> Iterator[Feature]:
-    form = TABLE[node.op].source
+    row = TABLE[node.op]
+    form = row.source
     assert isinstance(form, NodeForm)
-    version = converter_at(node.title, opset)
-    yield Feature(node.title, version)
+    operator, version = operator_of(row), converter_at(node.title, opset)
+    yield Feature(operator, version)
     for key, value in node.attrs.items():
         if key == INPUTS and isinstance(value, tuple):
             names = [each for each, given in zip(form.operands, value, strict=True) if given and each.optional]
-            yield from (Feature(node.title, version, f"input {each.name}") for each in names)
+            yield from (Feature(operator, version, f"input {each.name}") for each in names)
         elif key == OUTPUTS and isinstance(value, tuple):
             results = [
                 each.name for each, has in zip(form.schema.outputs, value, strict=False) if has and each.optional
             ]
-            yield from (Feature(node.title, version, f"output {name}") for name in results)
+            yield from (Feature(operator, version, f"output {name}") for name in results)
         elif value is not None and (key in form.schema.attributes or key in form.constants):
             what = "attribute" if key in form.schema.attributes else "input"
-            yield Feature(node.title, version, f"{what} {key}")
+            yield Feature(operator, version, f"{what} {key}")
 
 
 def wanted() -> frozenset[Feature]:
@@ -121,12 +131,13 @@ def _of_row(op: Op) -> Iterator[Feature]:
     if schema.name not in converters():
         return
     last = newest_opset() if schema.domain or schema.last is None else min(schema.last, newest_opset())
+    name = operator_of(op)
     for version in {converter_at(schema.name, opset) for opset in range(max(schema.since, OLDEST), last + 1)}:
-        yield Feature(schema.name, version)
-        yield from (Feature(schema.name, version, f"attribute {name}") for name in schema.attributes)
+        yield Feature(name, version)
+        yield from (Feature(name, version, f"attribute {each}") for each in schema.attributes)
         optional = [each.name for each in schema.inputs if each.optional or each.name in form.constants]
-        yield from (Feature(schema.name, version, f"input {name}") for name in optional)
-        yield from (Feature(schema.name, version, f"output {each.name}") for each in schema.outputs if each.optional)
+        yield from (Feature(name, version, f"input {each}") for each in optional)
+        yield from (Feature(name, version, f"output {each.name}") for each in schema.outputs if each.optional)
 
 
 @dataclass(slots=True)

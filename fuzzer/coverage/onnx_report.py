@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fuzzer.coverage.onnx_features import Feature, Reached, reason_of, wanted, without_rows
+from fuzzer.coverage.onnx_features import Feature, Reached, operator_of, reason_of, wanted, without_rows
 from generators.onnx.rows import OPS
 from generators.op import Op
 
@@ -27,7 +27,7 @@ def measured(ops: Sequence[Op], count: int, seed: int) -> Measured:
     reached = Reached()
     for op in ops:
         reached.draw(op, count, seed)
-    named = {op.name.partition("-")[0] for op in ops}
+    named = set(map(operator_of, ops))
     times = {feature: reached.times[feature] for feature in sorted(wanted()) if feature.operator in named}
     return Measured(times, tuple(without_rows()) if len(ops) == len(OPS) else ())
 

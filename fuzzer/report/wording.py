@@ -283,6 +283,7 @@ FORMS = {
     Form.AS_INPUT: "{} is an input",
     Form.COMPUTED: "{} computed from Shape",
     Form.IDENTITY: "after Identity",
+    Form.CAST: "after Cast and Cast back",
     Form.EMPTY: "empty names of inputs",
     Form.LOCAL: "in a local function",
     Form.BRANCH: "in If",

@@ -10,11 +10,11 @@ from generators.onnx import model
 from generators.onnx.forms import fits_opset
 from generators.onnx.operator import DTYPE_ATTRIBUTES, INPUTS, OUTPUTS, Constant, NodeForm, doubtful_defaults
 from generators.onnx.rows import rows_at
-from generators.onnx.schema import OLDEST, Parameter, Schema, newest_opset, schemas
+from generators.onnx.schema import MICROSOFT, OLDEST, Parameter, Schema, newest_opset, schemas
 from generators.onnx.source import NUMBER_OF
 from generators.op import Op, require
 
-NAMES_OF_DOMAIN = {"": ("", "ai.onnx"), "com.microsoft": ("com.microsoft",)}
+NAMES_OF_DOMAIN = {"": ("", "ai.onnx"), MICROSOFT: (MICROSOFT,)}
 """How files write the domains of rows."""
 
 _ELEMENT_OF_NUMBER = {number: element for element, number in NUMBER_OF.items()}
@@ -79,9 +79,9 @@ def row_of(node: model.Node, opset: int) -> Op:
         if form.schema.name == node.op and node.domain in NAMES_OF_DOMAIN[form.schema.domain]:
             require(form.steps is None, "a row of its name is several nodes, and these are not read back")
             return row
-    versions = [each.since for each in schemas().get(node.op, ()) if each.in_force(opset)]
-    if versions and node.domain in NAMES_OF_DOMAIN[schemas()[node.op][0].domain]:
-        raise Invalid(f"no row has its version {versions[0]}")
+    for each in schemas().get(node.op, ()):
+        if each.in_force(opset) and node.domain in NAMES_OF_DOMAIN[each.domain]:
+            raise Invalid(f"no row has its version {each.since}")
     raise Invalid("no row of the operator table has its name")
 
 

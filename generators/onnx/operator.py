@@ -13,6 +13,7 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import Attr, Attrs, DType, Form, Invalid, TensorType, Value
 from generators.onnx.call import Call
+from generators.onnx.forms import WIDER
 from generators.onnx.schema import OLDEST, Parameter, Schema, newest_opset, schemas
 from generators.op import (
     DTYPE,
@@ -100,7 +101,8 @@ class Operator:
                `outputs`, where not every choice of optional results is legal
     constants  the inputs that are attributes of the row
     kinds      the values of attributes that the schema does not tell: strings, tensors, lists of some length
-    lacking    versions that one of the readers lacks: there are no rows of them
+    domain     that of ONNX is empty
+    fits       whether operands may be these inputs, where some may be left out and dtypes do not tell which they are
     unwritten  forms that one of the readers cannot read
     steps      None: a call is a node of this operator. Otherwise it is several nodes in a row, between which values are
                no tensors, such as sequences
@@ -115,7 +117,8 @@ class Operator:
     draw: Callable[[ChoiceSource, Call], Attrs | None] = lambda source, call: {}
     constants: Mapping[str, Constant] = field(default_factory=dict)
     kinds: Mapping[str, AttrKind] = field(default_factory=dict)
-    lacking: tuple[int, ...] = ()
+    domain: str = ""
+    fits: Callable[[Call], bool] = lambda call: True
     unwritten: tuple[Form, ...] = ()
     steps: Steps | None = None
     whole: Callable[[Schema], Schema] = lambda schema: schema
@@ -186,10 +189,10 @@ class NodeForm:
 
 
 def rows_of(operator: Operator) -> tuple[Op, ...]:
-    """The rows of an operator, the oldest version first. Versions that are in force only after the newest opset have
-    none."""
-    versions = [each for each in schemas()[operator.name] if each.since not in operator.lacking]
-    return tuple(_row(operator, operator.whole(schema)) for schema in versions if schema.since <= newest_opset())
+    """The rows of an operator, the oldest version first. Versions that onnxruntime cannot run, or that are in force
+    only after the newest opset, have none."""
+    own = [each for each in schemas()[operator.name] if each.domain == operator.domain]
+    return tuple(_row(operator, operator.whole(each)) for each in own if each.runs and each.since <= newest_opset())
 
 
 def _row(operator: Operator, schema: Schema) -> Op:
@@ -262,6 +265,7 @@ def _forms(form: NodeForm) -> dict[Form, Writing]:
         ways[Form.LOCAL] = always
     if form.operands:
         ways[Form.IDENTITY] = lambda types, attrs: bool(types)
+        ways[Form.CAST] = lambda types, attrs: bool(types) and types[0].dtype in WIDER
     if form.constants:
         ways |= {Form.CONSTANT: some_constant, Form.LIST: some_constant, Form.AS_INPUT: some_constant}
         ways |= {Form.COMPUTED: lambda types, attrs: bool(types) and integers(types, attrs)}
@@ -336,7 +340,7 @@ def _require_dtypes(call: Call) -> None:
 def _draw(operator: Operator, form: NodeForm, source: ChoiceSource, types: Types) -> Attrs | None:
     """Draw the attributes of a call: first which operands it has and the dtypes of constants, then the operator's own,
     then which results."""
-    fixed: dict[str, Attr] = {INPUTS: _pattern(form, source, types)} if form.is_open else {}
+    fixed: dict[str, Attr] = {INPUTS: _pattern(operator, form, source, types)} if form.is_open else {}
     for variable, dtypes in form.free.items():
         fixed[variable] = source.choice(dtypes).value
     own = operator.draw(source, form.call(types, fixed))
@@ -362,15 +366,17 @@ def _written(source: ChoiceSource, form: NodeForm, key: str, value: Attr, always
     return value
 
 
-def _pattern(form: NodeForm, source: ChoiceSource, types: Types) -> tuple[bool, ...]:
+def _pattern(operator: Operator, form: NodeForm, source: ChoiceSource, types: Types) -> tuple[bool, ...]:
     """Choose which operands the call has: mostly those that leave out the last ones, where their dtypes fit."""
     fitting = []
     for pattern in form.patterns(len(types)):
+        call = form.call(types, {INPUTS: pattern})
         try:
-            _require_dtypes(form.call(types, {INPUTS: pattern}))
+            _require_dtypes(call)
         except Invalid:
             continue
-        fitting.append(pattern)
+        if operator.fits(call):
+            fitting.append(pattern)
     require(bool(fitting), "no choice of inputs fits these operands")
     return fitting[0] if source.chance(50) else source.choice(fitting)
 

@@ -25,13 +25,15 @@ def rows_at(opset: int) -> tuple[Op, ...]:
 
 
 def at_opset(name: str, opset: int) -> Op:
-    """The row of an operator that is in force at an opset. Raise KeyError where there is none."""
-    return _by_title(opset)[name]
+    """The row of an operator of ONNX's own domain that is in force at an opset. Raise KeyError where there is none."""
+    return _own_rows(opset)[name]
 
 
 @cache
-def _by_title(opset: int) -> dict[str, Op]:
-    return {row.name.rpartition("-")[0]: row for row in rows_at(opset)}
+def _own_rows(opset: int) -> dict[str, Op]:
+    """The rows by the names of their operators."""
+    forms = ((row, row.source) for row in rows_at(opset))
+    return {form.schema.name: row for row, form in forms if isinstance(form, NodeForm) and not form.schema.domain}
 
 
 __all__ = ["FAMILIES", "OPS", "ROWS", "Operator", "at_opset", "rows_at"]

@@ -13,6 +13,8 @@ import msgspec
 from generators.types import DTYPE_NAMES, DType
 
 FILE = Path(__file__).with_name("schemas.json")
+MICROSOFT = "com.microsoft"
+"""The domain of the operators that onnxruntime adds to ONNX's own."""
 OLDEST = 7
 """The oldest opset of a case. TVM and onnxruntime take older ones for few operators only."""
 
@@ -43,6 +45,7 @@ class Schema:
     since, last  the first and the last opset in which it is in force; `last` is None for the newest version
     types        the dtypes of each type variable
     kernels      the dtypes of each type variable that onnxruntime's kernels for CPUs take, where these are fewer
+    runs         whether onnxruntime has a kernel for CPUs, or expands the operator as a function
     """
 
     domain: str
@@ -54,10 +57,11 @@ class Schema:
     attributes: Mapping[str, Attribute]
     types: Mapping[str, tuple[DType, ...]]
     kernels: Mapping[str, tuple[DType, ...]]
+    runs: bool = True
 
     @property
     def row(self) -> str:
-        """The name of the version's row, such as Conv-11."""
+        """The name of the version's row, such as Conv-11. No two domains have the same version of a name."""
         return f"{self.name}-{self.since}"
 
     def in_force(self, opset: int) -> bool:
@@ -96,7 +100,7 @@ def newest_opset() -> int:
 
 @cache
 def helpers_dtypes(name: str, opset: int) -> frozenset[DType]:
-    """The dtypes that Constant, Identity or If takes at an opset. Nodes of these are added to write other calls."""
+    """The dtypes that Cast, Constant, Identity or If takes at an opset. Forms of other calls add such nodes."""
     versions: dict[str, list[str]] = _document()["helpers"][name]
     since = max(int(version) for version in versions if int(version) <= opset)
     return frozenset(map(DType, versions[str(since)]))
@@ -104,17 +108,16 @@ def helpers_dtypes(name: str, opset: int) -> frozenset[DType]:
 
 @cache
 def schemas() -> Mapping[str, tuple[Schema, ...]]:
-    """All versions of each operator, the oldest first."""
-    operators = _document()["operators"]
+    """All versions of each operator: those of ONNX's own domain, the oldest first, then those of com.microsoft."""
     return {
-        name: tuple(_schema(name, entry["domain"], version) for version in entry["versions"])
-        for name, entry in operators.items()
+        name: tuple(_schema(name, version) for version in versions)
+        for name, versions in _document()["operators"].items()
     }
 
 
-def _schema(name: str, domain: str, version: Mapping[str, Any]) -> Schema:
+def _schema(name: str, version: Mapping[str, Any]) -> Schema:
     return Schema(
-        domain,
+        version.get("domain", ""),
         name,
         version["since"],
         version.get("last"),
@@ -123,6 +126,7 @@ def _schema(name: str, domain: str, version: Mapping[str, Any]) -> Schema:
         {key: _attribute(value) for key, value in version.get("attributes", {}).items()},
         _dtypes(version["types"]),
         _dtypes(version.get("kernels", {})),
+        not version.get("no_kernel", False),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from generators.graph import Array, Attrs, DType, Form, Graph, Input, Node, Role, TensorType
 from generators.onnx import model
 from generators.onnx.computed import computed
+from generators.onnx.forms import WIDER
 from generators.onnx.model import ELEMENTS, Attribute, Body, Function, OnnxModel, Tensor, Value
 from generators.onnx.operator import DTYPE_ATTRIBUTES, OUTPUTS, PREVIOUS, NodeForm
 from generators.table import TABLE
@@ -123,7 +124,7 @@ class _File:
         return tuple(calls)
 
     def _operands(self, node: Node) -> tuple[str, ...]:
-        return (f"{_stem(node)}_same", *node.args[1:]) if node.form is Form.IDENTITY else node.args
+        return (f"{_stem(node)}_same", *node.args[1:]) if node.form in (Form.IDENTITY, Form.CAST) else node.args
 
     def _constant(self, node: Node, form: NodeForm, name: str) -> str:
         """Write the constant input as the form of the node says, and return its name."""
@@ -157,12 +158,21 @@ class _File:
             case Form.IDENTITY:
                 same = model.Node("Identity", (node.args[0],), (f"{_stem(node)}_same",))
                 self.nodes += [same, *calls]
+            case Form.CAST:
+                self.nodes += [*self._casts(node), *calls]
             case Form.LOCAL:
                 self._write_function(calls)
             case Form.BRANCH:
                 self._write_branch(node, calls, results)
             case _:
                 self.nodes += calls
+
+    def _casts(self, node: Node) -> Iterator[model.Node]:
+        """The first operand in a wider dtype, and back in its own."""
+        dtype, name = self.types[node.args[0]].dtype, node.args[0]
+        for to, result in ((WIDER[dtype], f"{_stem(node)}_wide"), (dtype, f"{_stem(node)}_same")):
+            yield model.Node("Cast", (name,), (result,), (Attribute("to", NUMBER_OF[element(to)]),))
+            name = result
 
     def _write_function(self, calls: tuple[model.Node, ...]) -> None:
         """A function of the model with these nodes, and a call of it."""

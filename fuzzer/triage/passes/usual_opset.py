@@ -38,8 +38,10 @@ def _at(node: Node, opset: int) -> Node | None:
     """Return the call in the version of its operator that is in force at the opset. Attributes that this version lacks
     must be left out in the call. Return None where there is no such version, or an attribute that it needs is missing.
     """
-    from generators.onnx.rows import at_opset
+    from generators.onnx.rows import at_opset, rows_at
 
+    if any(row.name == node.op for row in rows_at(opset)):
+        return node
     try:
         row = at_opset(node.title, opset)
     except KeyError:

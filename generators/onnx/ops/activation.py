@@ -12,7 +12,7 @@ from generators.onnx.operator import Constant, Operator, Results
 from generators.onnx.ops.elementwise import one_term
 from generators.onnx.ops.operands import axis, float32, one, same_type, tensor, thinned
 from generators.onnx.ops.pairs import two_terms
-from generators.onnx.schema import Schema
+from generators.onnx.schema import MICROSOFT, Schema
 from generators.op import BOOL, NUMBER, Arithmetic, one_of, require
 from generators.torch.ops.rules import broadcast
 
@@ -112,7 +112,7 @@ def _biased(call: Call) -> TensorType:
 
 
 def _biased_gelu(name: str, plainer: str | None) -> Operator:
-    return Operator(name, _with_bias, _biased, terms=two_terms, scale=4.0, plainer=plainer)
+    return Operator(name, _with_bias, _biased, domain=MICROSOFT, terms=two_terms, scale=4.0, plainer=plainer)
 
 
 # --- the softmax family

@@ -28,7 +28,7 @@ def _like(b: Builder, type: TensorType) -> Value:
 def _operands(b: Builder, schema: Schema) -> tuple[Value, ...]:
     """Queries of some heads, and keys and values of as many or of a divisor of them."""
     source = b.source
-    dtype = b.dtype(schema.dtypes("Q"))
+    dtype = b.dtype([dtype for dtype in schema.dtypes("Q") if dtype is not DType.FLOAT64])
     batch, groups, times = source.choice((1, 2, 3)), source.choice((1, 1, 2, 3)), source.choice((1, 1, 1, 2))
     length, keys, width = source.choice(_LENGTHS), source.choice(_LENGTHS), source.choice(_WIDTHS)
     values = width if source.chance(60) else source.choice(_WIDTHS)
@@ -72,8 +72,10 @@ def _heads(call: Call, name: str, count: str) -> tuple[int, int, int, int]:
 
 def _attention(call: Call) -> Results:
     """onnxruntime 1.31 takes values and masks of numbers of the dtype of the queries, masks of all keys, and no
-    windows."""
+    windows. It has kernels up to version 24. It expands version 25 as a function, which is wrong in float64: types do
+    not match with a softcap, and where all keys are masked the result is NaN."""
     q, k, v = call["Q"], call["K"], call["V"]
+    require(q.dtype is not DType.FLOAT64, "onnxruntime 1.31 computes no attention in float64")
     require(q.rank == k.rank == v.rank and q.dtype is v.dtype, f"{q}, {k} and {v} do not fit")
     batch, heads, length, width = _heads(call, "Q", "q_num_heads")
     key_batch, groups, keys, key_width = _heads(call, "K", "kv_num_heads")

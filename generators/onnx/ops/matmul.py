@@ -10,7 +10,7 @@ from generators.graph import Attrs, DType, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import Operator
 from generators.onnx.ops.operands import float32, tensor
-from generators.onnx.schema import Schema
+from generators.onnx.schema import MICROSOFT, Schema
 from generators.op import Arithmetic, require
 from generators.torch.ops import einsum
 from generators.torch.ops.contraction import WIDTHS, further, width
@@ -210,7 +210,7 @@ OPERATORS: tuple[Operator, ...] = (
         arithmetic=Arithmetic.SUM,
     ),
     Operator("MatMulInteger", _integer_operands, _matmul_integer),
-    Operator("MatMulInteger16", _integer_operands, _matmul_integer),
+    Operator("MatMulInteger16", _integer_operands, _matmul_integer, domain=MICROSOFT),
     Operator(
         "Einsum",
         lambda b, schema: einsum.operands(b, schema.dtypes("Inputs"), mixed=False),

@@ -12,7 +12,7 @@ from generators.graph import Attr, Attrs, DType, Role, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import OUTPUTS, Operator, Results
 from generators.onnx.ops.operands import axis, float32, one, tensor
-from generators.onnx.schema import Schema, helpers_dtypes
+from generators.onnx.schema import MICROSOFT, Schema, helpers_dtypes
 from generators.op import AttrKind, require
 from generators.torch.ops.contraction import further
 from generators.torch.ops.operands import product
@@ -386,6 +386,7 @@ OPERATORS: tuple[Operator, ...] = (
         _skip_operands,
         _skip,
         lambda source, call: {"epsilon": source.choice(_TINY)},
+        domain=MICROSOFT,
         terms=lambda call: max(3, call.first.sizes[-1]),
         plainer="Add",
     ),
@@ -394,6 +395,7 @@ OPERATORS: tuple[Operator, ...] = (
         _embed_operands,
         _embed,
         _embed_attributes,
+        domain=MICROSOFT,
         kinds={"mask_index_type": _MASK_INDEX_TYPE},
         terms=lambda call: max(3, call["word_embedding"].sizes[1]),
     ),

@@ -187,7 +187,7 @@ OPERATORS: tuple[Operator, ...] = (
         arithmetic=Arithmetic.SUM,
         plainer="GlobalMaxPool",
     ),
-    Operator("GlobalLpPool", one((3, 5)), _global, _power, lacking=(22,), terms=_in_image, plainer="GlobalAveragePool"),
+    Operator("GlobalLpPool", one((3, 5)), _global, _power, terms=_in_image, plainer="GlobalAveragePool"),
     Operator(
         "MaxUnpool",
         _unpool_operands,

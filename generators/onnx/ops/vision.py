@@ -217,7 +217,6 @@ OPERATORS: tuple[Operator, ...] = (
         _pooled_operands,
         _pooled,
         _pooled_attributes,
-        lacking=(22,),  # onnxruntime 1.31 has no kernel
     ),
     Operator(
         "RoiAlign",
@@ -228,7 +227,6 @@ OPERATORS: tuple[Operator, ...] = (
             "mode": one_of("avg", "max"),
             "coordinate_transformation_mode": one_of("half_pixel", "output_half_pixel"),
         },
-        lacking=(22,),  # onnxruntime 1.31 has no kernel
         terms=lambda call: 4 * max(1, product(call["X"].sizes[2:])),
         scale=4.0,
     ),

@@ -27,6 +27,16 @@ def test_the_features_of_a_call_are_its_converter_and_what_it_has() -> None:
     assert set(features_of(graph)) == {Feature("Clip", version), Feature("Clip", version, "input min")}
 
 
+def test_operators_of_one_name_in_two_domains_have_their_own_features() -> None:
+    parts = {feature.part for feature in wanted() if feature.operator == "com.microsoft.Attention"}
+    assert {"", "attribute num_heads", "input mask_index", "input past", "output present"} <= parts
+    own = {feature.part for feature in wanted() if feature.operator == "Attention"}
+    assert {"", "attribute is_causal", "input attn_mask"} <= own
+    assert not {"attribute num_heads", "input mask_index"} & own
+    found = onnx_report.measured([ROWS["Attention-1"]], 1, 1)
+    assert {feature.operator for feature in found.times} == {"com.microsoft.Attention"}
+
+
 def test_each_converter_of_tvm_has_a_row_or_a_reason() -> None:
     named = {op.name.partition("-")[0] for op in OPS}
     assert {name for name in converters() if name not in named} == {name for name in reasons() if " " not in name}

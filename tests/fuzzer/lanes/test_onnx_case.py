@@ -23,11 +23,13 @@ from fuzzer.lanes.onnx.witnesses import by_interpreter, file_of
 from fuzzer.lanes.runners import runner_of
 from generators.builder import Limits
 from generators.choice import NumpySource
-from generators.graph import Array, Case, DType, Form, Input, Profile
+from generators.graph import Array, Case, DType, Form, Input, Invalid, Profile
+from generators.onnx.forms import WIDER
 from generators.onnx.operator import NodeForm
 from generators.onnx.random_graph import generate
 from generators.onnx.rows import OPS
 from generators.onnx.schema import OLDEST, newest_opset, schemas
+from generators.onnx.source import NUMBER_OF, element
 from generators.op import Op, never
 from oracles.lane import LaneSpec
 from oracles.outcome import Raised, Ran, Stage
@@ -100,12 +102,32 @@ def test_each_form_has_the_same_truth_and_envelope() -> None:
     call: Call = ("v0", "Clip-13", "x0", {"min": 0.10000000149011612, "max": None})
     case = of_onnx({"x0": "float16[3]"}, [call, ("v1", "Exp-13", "v0")], "v1")
     right = [run(case, lane) for lane in (ONNX_F64, ONNX_ENVELOPE)]
-    for form in (Form.CONSTANT, Form.AS_INPUT, Form.IDENTITY, Form.BRANCH, Form.LOCAL):
+    for form in (Form.CONSTANT, Form.AS_INPUT, Form.IDENTITY, Form.CAST, Form.BRANCH, Form.LOCAL):
         nodes = (replace(case.graph.nodes[0], form=form), case.graph.nodes[1])
         other = replace(case, graph=replace(case.graph, nodes=nodes))
         for one, two in zip(right, [run(other, lane) for lane in (ONNX_F64, ONNX_ENVELOPE)], strict=True):
             assert [array.tobytes() for array in one] == [array.tobytes() for array in two], form
         assert len(run(other, ONNX)) == len(run(other, ONNX_WITNESS)) == 1
+
+
+@pytest.mark.parametrize("dtype", WIDER)
+def test_a_cast_and_its_way_back_keep_all_numbers(dtype: DType) -> None:
+    case = of_onnx({"x0": f"{dtype}[256]"}, [("v0", "Reshape-13:cast", "x0", {"shape": (-1,)})], "v0")
+    bits = np.arange(256, dtype=np.uint8).repeat(dtype.numpy.itemsize).reshape(256, -1)
+    bits[:, 0] = np.arange(256) * 37  # all bytes, and others in the first place
+    array = np.arange(256) % 2 == 1 if dtype is DType.BOOL else bits.reshape(-1).view(dtype.numpy)
+    case = replace(case, tensors={"x0": array})
+    casts = [node.attributes[0].value for node in file_of(case).model.nodes if node.op == "Cast"]
+    assert casts == [NUMBER_OF[element(WIDER[dtype])], NUMBER_OF[element(dtype)]]
+    for lane in (ONNX, ONNX_WITNESS):
+        (found,) = run(case, lane)
+        np.testing.assert_array_equal(found.astype(np.float64), array.astype(np.float64), err_msg=lane.name)
+
+
+def test_a_dtype_that_has_no_wider_one_has_no_cast() -> None:
+    for dtype in (DType.FLOAT64, DType.INT64):
+        with pytest.raises(Invalid, match="cast form"):
+            of_onnx({"x0": f"{dtype}[2]"}, [("v0", "Reshape-13:cast", "x0", {"shape": (-1,)})], "v0")
 
 
 def test_onnxruntime_and_the_interpreter_raise_what_they_raise() -> None:

@@ -183,7 +183,7 @@ def is_the_file(case: Case) -> None:
     assert made == right
 
 
-FORMS = ["plain", "constant", "as-input", "computed", "identity", "local", "branch"]
+FORMS = ["plain", "constant", "as-input", "computed", "identity", "cast", "local", "branch"]
 
 
 @pytest.mark.parametrize("form", FORMS)

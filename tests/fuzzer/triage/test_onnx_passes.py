@@ -88,6 +88,17 @@ def test_an_operator_that_a_newer_opset_lacks_stays_where_it_is() -> None:
     assert proposed(usual_opset, of) == []
 
 
+def test_an_operator_of_com_microsoft_is_no_operator_of_onnx_with_its_name() -> None:
+    given = {"num_heads": 1, "inputs": (True, True, True, *(False,) * 4), "outputs": (True, False)}
+    inputs = {"x0": "float32[1,2,3]", "x1": "float32[3,3]", "x2": "float32[3]"}
+    of = subject(inputs, [("v0", "Attention-1", "x0 x1 x2", given)], "v0", 11)
+    found = [(each.graph.opset, each.graph.nodes[0].op) for each in proposed(usual_opset, of)]
+    assert found == [(newest_opset(), "Attention-1"), (17, "Attention-1"), (13, "Attention-1")]
+    own = {"inputs": (True, True, True, *(False,) * 3), "outputs": (True, *(False,) * 3)}
+    of = subject({"x0": "float32[1,1,2,3]"}, [("v0", "Attention-23", "x0 x0 x0", own)], "v0", 23)
+    assert [each.graph.opset for each in proposed(usual_opset, of)] == [newest_opset()]
+
+
 def test_attributes_are_left_out_and_forms_become_plain() -> None:
     calls: list[Call] = [("v0", "LeakyRelu-16:branch", "x0", {"alpha": 0.5})]
     of = subject({"x0": "float32[3]"}, calls, "v0", 17)

@@ -30,6 +30,7 @@ REFUSED = [
     (PAST, WITH_PAST, "the present is wanted"),
     (FOUR, {"outputs": (True, True, False, False)}, "are wanted together"),
     (FOUR, {"softcap": 1.0, **ALL}, "the readers disagree"),
+    (FOUR.replace("float32", "float64"), {}, "Q cannot be float64"),
     (FOUR, {"scale": -1.0}, "scale must be positive"),
 ]
 
@@ -44,6 +45,12 @@ def test_refusals(types: str, given: dict[str, object], message: str) -> None:
     with pytest.raises(Invalid) as error:
         inferred("Attention-23", types, **given)
     assert message in str(error.value)
+
+
+def test_version_25_is_a_function_that_is_wrong_in_float64() -> None:
+    assert inferred("Attention-25", FOUR) == "float32[2,4,3,6]"
+    with pytest.raises(Invalid, match="no attention in float64"):
+        inferred("Attention-25", FOUR.replace("float32", "float64"))
 
 
 def test_lengths_of_keys_come_with_version_24() -> None:

@@ -30,6 +30,7 @@ def reshaped(form: Form, opset: int = 17, op: str = "Reshape-14", **attrs: objec
         (Form.LIST, ["Constant", "Reshape"], ["x0"], []),
         (Form.AS_INPUT, ["Reshape"], ["x0", "v0_shape"], []),
         (Form.IDENTITY, ["Identity", "Reshape"], ["x0"], ["v0_shape"]),
+        (Form.CAST, ["Cast", "Cast", "Reshape"], ["x0"], ["v0_shape"]),
         (Form.LOCAL, ["Local"], ["x0"], ["v0_shape"]),
     ],
 )

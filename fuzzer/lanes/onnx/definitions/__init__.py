@@ -7,6 +7,7 @@ Each follows the documentation of onnx (Operators.md, Changelog.md), those of co
 from typing import Any
 
 from fuzzer.lanes.onnx.definitions import (
+    attention,
     contributed,
     conv,
     float64,
@@ -23,6 +24,7 @@ from fuzzer.lanes.onnx.definitions import (
 
 DEFINITIONS: tuple[Any, ...] = (
     *float64.DEFINITIONS,
+    *attention.DEFINITIONS,
     *contributed.DEFINITIONS,
     *conv.DEFINITIONS,
     *functions.DEFINITIONS,
