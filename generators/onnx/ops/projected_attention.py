@@ -61,20 +61,20 @@ def _numbers(b: Builder, domain: Domain, *shape: int) -> Value:
 
 
 def _mask(b: Builder, batch: int, length: int, keys: int) -> Value:
-    """A mask that hides no query's keys all: their scores would differ by less than a float keeps beside -10000. The
-    lengths of keys; the ends of keys and then their starts; or 1 for each key that is seen."""
+    """A mask that leaves keys to each query: the scores of keys that are all masked differ by less than a float keeps
+    beside -10000. It has the numbers of keys; the ends of keys and then their starts; or 1 for each visible key."""
     match b.source.choice((1, 2, 3, 3, 4, 4)):
         case 1:
             return _numbers(b, within(1, keys), batch)
         case 2:
-            seen = b.source.integer(0, keys - 1)
-            return _joined(b, 0, _numbers(b, within(seen + 1, keys), batch), _numbers(b, within(0, seen), batch))
+            key = b.source.integer(0, keys - 1)  # visible
+            return _joined(b, 0, _numbers(b, within(key + 1, keys), batch), _numbers(b, within(0, key), batch))
         case 3:
             lead: tuple[int, ...] = (batch,)
         case _:
             lead = (batch, length)
-    seen_first = _numbers(b, within(1, 1), *lead, 1)
-    return _joined(b, len(lead), seen_first, _numbers(b, within(0, 1), *lead, keys - 1)) if keys > 1 else seen_first
+    first = _numbers(b, within(1, 1), *lead, 1)
+    return _joined(b, len(lead), first, _numbers(b, within(0, 1), *lead, keys - 1)) if keys > 1 else first
 
 
 def _joined(b: Builder, axis: int, *parts: Value) -> Value:
