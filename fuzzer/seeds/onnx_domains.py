@@ -108,7 +108,7 @@ def _positions_once(call: Call) -> Domain:
     return distinct(0, reached - 1, axis) if rows[axis] <= reached else _index(reached)
 
 
-def _seen(call: Call) -> Domain:
+def _visible(call: Call) -> Domain:
     """A mask that leaves keys to each query: the scores of keys that are all masked differ by less than a float keeps
     beside -10000. Ends and starts of keys are one tensor with one range, which cannot say that they leave some."""
     mask, past = call["mask_index"], call.get("past")
@@ -130,5 +130,5 @@ _INDICES: Mapping[tuple[str, str], Callable[[Call], Domain]] = {
     ("EmbedLayerNormalization", "segment_ids"): lambda call: _index(call["segment_embedding"].sizes[0]),
     ("EmbedLayerNormalization", "position_ids"): lambda call: _index(call["position_embedding"].sizes[0]),
     ("EmbedLayerNormalization", "mask"): lambda call: _index(2),
-    ("Attention", "mask_index"): _seen,
+    ("Attention", "mask_index"): _visible,
 }

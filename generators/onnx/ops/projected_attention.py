@@ -26,7 +26,7 @@ def _operands(b: Builder, schema: Schema) -> tuple[Value, ...]:
     batch = b.symbolic_size(8, 50) or source.choice((1, 2, 3))
     length, features = source.choice(_LENGTHS), source.choice(_FEATURES)
     heads, width = source.choice(_HEADS), source.choice(_FEATURES)
-    before = source.choice((0, 0, 0, 0, 0, 0, 1, 2))
+    before = source.choice((1, 2)) if source.chance(15) else 0
     values = width if before or source.chance(60) else source.choice(_FEATURES)
     x = TensorType(dtype, (batch, length, features))
     total = heads * (2 * width + values)
@@ -61,20 +61,20 @@ def _numbers(b: Builder, domain: Domain, *shape: int) -> Value:
 
 
 def _mask(b: Builder, batch: int, length: int, keys: int) -> Value:
-    """A mask that hides no query's keys all: their scores would differ by less than a float keeps beside -10000. The
-    lengths of keys; the ends of keys and then their starts; or 1 for each key that is seen."""
+    """A mask that leaves keys to each query: the scores of keys that are all masked differ by less than a float keeps
+    beside -10000. It has the numbers of keys; the ends of keys and then their starts; or 1 for each visible key."""
     match b.source.choice((1, 2, 3, 3, 4, 4)):
         case 1:
             return _numbers(b, within(1, keys), batch)
         case 2:
-            seen = b.source.integer(0, keys - 1)
-            return _joined(b, 0, _numbers(b, within(seen + 1, keys), batch), _numbers(b, within(0, seen), batch))
+            key = b.source.integer(0, keys - 1)  # visible
+            return _joined(b, 0, _numbers(b, within(key + 1, keys), batch), _numbers(b, within(0, key), batch))
         case 3:
             lead: tuple[int, ...] = (batch,)
         case _:
             lead = (batch, length)
-    seen_first = _numbers(b, within(1, 1), *lead, 1)
-    return _joined(b, len(lead), seen_first, _numbers(b, within(0, 1), *lead, keys - 1)) if keys > 1 else seen_first
+    first = _numbers(b, within(1, 1), *lead, 1)
+    return _joined(b, len(lead), first, _numbers(b, within(0, 1), *lead, keys - 1)) if keys > 1 else first
 
 
 def _joined(b: Builder, axis: int, *parts: Value) -> Value:
@@ -151,10 +151,10 @@ def _attributes(source: ChoiceSource, call: Call) -> Attrs:
         "qkv_hidden_sizes": sizes,
         "mask_filter_value": source.choice((None, None, -10000.0, -1.0, -1000.0)),
         "scale": source.choice((0.5, 1.0, float32(0.3))) if source.chance(10) else None,
-        "unidirectional": source.choice((0, 1, 1)) if source.chance(15) else None,
+        "unidirectional": source.choice((0, 1, 1)) if source.chance(10) else None,
     }
     for name, value in {"do_rotary": 0, "past_present_share_buffer": 0, "rotary_embedding_dim": 32}.items():
-        drawn[name] = value if source.chance(8) else None
+        drawn[name] = value if source.chance(6) else None
     alike = sizes is None or sizes[1] == sizes[2]
     present = call.get("past") is not None or (alike and source.chance(30))
     return {**drawn, OUTPUTS: (True, present)}

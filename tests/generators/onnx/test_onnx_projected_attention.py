@@ -87,11 +87,11 @@ MASKS = [
 
 
 @pytest.mark.parametrize("unidirectional", [0, 1])
-@pytest.mark.parametrize(("mask", "seen"), MASKS)
+@pytest.mark.parametrize(("mask", "visible"), MASKS)
 def test_a_query_takes_the_mean_of_the_values_that_it_sees(
-    mask: list[object] | None, seen: str, unidirectional: int
+    mask: list[object] | None, visible: str, unidirectional: int
 ) -> None:
-    """All scores are 0, so that the values of the keys that are seen have the same weight. One key is in the past."""
+    """All scores are 0, so that the values of all visible keys have the same weight. One key is in the past."""
     given: dict[str, Array] = {
         "input": np.array([[[10.0], [100.0]]], np.float32),
         "weights": np.array([[0.0, 0.0, 1.0]], np.float32),
@@ -100,7 +100,7 @@ def test_a_query_takes_the_mean_of_the_values_that_it_sees(
     }
     if mask is not None:
         given["mask_index"] = np.array(mask, np.int32)
-    values, rows = (1.0, 10.0, 100.0), seen.split()
+    values, rows = (1.0, 10.0, 100.0), visible.split()
     if unidirectional:
         rows[0] = rows[0][:2] + "0"
     wanted = [np.mean([value for value, sees in zip(values, row, strict=True) if sees == "1"]) for row in rows]

@@ -56,7 +56,7 @@ class Attention(OpRun):  # type: ignore[misc]
             scores = scores + wide(attention_bias)
         length, total = scores.shape[2:]
         if mask_index is not None:
-            hidden_keys = ~_seen(mask_index, len(x), length, total)[:, None]
+            hidden_keys = ~_visible(mask_index, len(x), length, total)[:, None]
             scores = scores + np.where(hidden_keys, MASKED if mask_filter_value is None else mask_filter_value, 0.0)
         if unidirectional:
             scores = np.where(np.tri(length, total, total - length, dtype=bool), scores, -np.inf)
@@ -71,16 +71,16 @@ def _heads(part: Array, count: int) -> Array:
     return part.reshape(*part.shape[:2], count, -1).swapaxes(1, 2)
 
 
-def _seen(mask: Array, batch: int, length: int, total: int) -> Array:
+def _visible(mask: Array, batch: int, length: int, total: int) -> Array:
     """Which keys a query sees: batch x length x total. A mask of rank 1 has the number of keys, or their ends and then
     their starts. Others have 0 for keys that are hidden."""
     if mask.ndim == 1:
         starts = mask[batch:, None] if len(mask) > batch else 0
         places = np.arange(total)
-        seen = (starts <= places) & (places < mask[:batch, None])
+        visible = (starts <= places) & (places < mask[:batch, None])
     else:
-        seen = mask > 0
-    return np.broadcast_to(seen if seen.ndim == 3 else seen[:, None], (batch, length, total))
+        visible = mask > 0
+    return np.broadcast_to(visible if visible.ndim == 3 else visible[:, None], (batch, length, total))
 
 
 DEFINITIONS: tuple[type[OpRun], ...] = (Attention,)
