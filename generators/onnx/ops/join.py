@@ -70,6 +70,8 @@ def _split(call: Call) -> tuple[TensorType, ...]:
         require((sizes is None) != (count is None), "takes either split or num_outputs")
         require(count in (None, parts), f"num_outputs {count} is not the number of results, {parts}")
     if sizes is None:
+        # onnxruntime makes at most as many parts as there are elements
+        require(not call.has("num_outputs") or parts <= size, f"a size of {size} has no {parts} parts")
         each = (size + parts - 1) // parts
         last = size - each * (parts - 1)
         uneven = call.has("num_outputs")
@@ -88,8 +90,6 @@ def _split_attributes(source: ChoiceSource, call: Call) -> Attrs | None:
     if isinstance(size, Size) or source.chance(40):
         fitting = [each for each in (1, 2, 3, 4, 5) if size % each == 0 or (counted and _last(size, each) > 0)]
         parts = source.choice(fitting)
-        if counted and parts > size:  # onnxruntime makes at most as many parts as there are elements
-            return None
         return {**drawn, "outputs": parts, "num_outputs": parts}
     parts = source.choice((1, 2, 2, 3, 3, 4))
     cuts = sorted(source.integer(0 if source.rarely(8) else min(size, 1), max(size - 1, 0)) for _ in range(parts - 1))

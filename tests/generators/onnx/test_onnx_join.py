@@ -28,6 +28,7 @@ REFUSALS: list[tuple[str, str, dict[str, object], str]] = [
     ("Split-18", "float32[6]", {"outputs": 2}, "either split or num_outputs"),
     ("Split-18", "float32[6]", {"outputs": 2, "num_outputs": 3}, "not the number of results"),
     ("Split-18", "float32[5]", {"outputs": 4, "num_outputs": 4}, "has no 4 parts"),
+    ("Split-18", "float32[3]", {"outputs": 4, "num_outputs": 4}, "a size of 3 has no 4 parts"),
 ]
 
 
