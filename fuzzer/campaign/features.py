@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fuzzer.signature import missing_features, signature_of
-from generators.graph import Attr, Case, DType
+from generators.graph import Attr, Case, DType, Form
 from oracles.finding import Finding
 from oracles.lane import Engine
 from oracles.outcome import Died, Outcomes, Raised, TimedOut, Unsupported, facts_of
@@ -45,7 +45,9 @@ def of_case(case: Case) -> Iterator[str]:
             yield f"op {node.op} - -"
         for name, attr in node.attrs.items():
             yield f"attr {node.op} {name}={_class(attr)}"
-        if node.form.value != "plain":
+        if node.form is Form.LOCAL:  # TVM reads no function, whatever it computes
+            yield f"form {node.form}"
+        elif node.form is not Form.PLAIN:
             yield f"form {node.op} {node.form}"
     if case.graph.symbols:
         yield from (f"symbolic {op}" for op in set(case.graph.ops))

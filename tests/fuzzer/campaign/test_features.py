@@ -12,7 +12,8 @@ from fuzzer.campaign.features import features_of, of_case
 from fuzzer.lanes import TORCH, TVM_LANES
 from generators.builder import Builder
 from generators.choice import NumpySource
-from generators.graph import Case, DType, TensorType
+from generators.graph import Case, DType, Form, TensorType
+from generators.onnx.rows import at_opset
 from generators.random_graph import generate, with_values
 from generators.torch.motifs import call
 from oracles.judge import judge_all
@@ -37,6 +38,15 @@ def test_the_names_of_a_case() -> None:
         "attr softmax dim=-1",
         "attr softmax dtype=None",
     }
+
+
+def test_forms_have_names_and_functions_one_for_all_operators() -> None:
+    b = Builder(NumpySource(0), opset=17)
+    x = b.fresh_input(TensorType(DType.FLOAT32, (2,)))
+    for name, form in (("Relu", Form.LOCAL), ("Neg", Form.LOCAL), ("Abs", Form.IDENTITY)):
+        b.emit(at_opset(name, 17), (x,), {}, form)
+    forms = {name for name in of_case(with_values(b, "by hand")) if name.startswith("form ")}
+    assert forms == {"form local", "form Abs-13 identity"}
 
 
 def test_sizes_and_values_have_no_names_and_ranks_have() -> None:
