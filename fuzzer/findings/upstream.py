@@ -11,7 +11,7 @@
 
     number = 19847                         an issue or pull request of apache/tvm
     read_on = 2026-11-22                   when a person last read it there
-    kinds, ops, culprits, passes           lists: the finding has one of them
+    kinds, ops, culprits, passes           lists: the finding has one of them. An operator of ONNX has no version here
     calls                                  operators of Relax: the imported module calls one, and a pass is blamed
     skeletons                              regular expressions: one matches the message
     expects_nan = true                     the right result is NaN
