@@ -32,8 +32,9 @@ pytestmark = pytest.mark.slow
 ONE_NODE = [name for name, row in ROWS.items() if isinstance(row.source, NodeForm) and row.source.steps is None]
 """The rows whose call is one node of a file."""
 
-WRITTEN_ALIKE = (Form.LOCAL, Form.IDENTITY)
-"""Forms that a reader cannot tell from the plain one: functions are inlined, and an Identity is a node of its own."""
+WRITTEN_ALIKE = (Form.LOCAL, Form.IDENTITY, Form.CAST)
+"""Forms that a reader cannot tell from the plain one: functions are inlined, and Identity and Cast are nodes of their
+own."""
 
 
 @dataclass
