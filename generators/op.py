@@ -65,6 +65,7 @@ def number_text(value: Attr) -> str:
 
 
 INT = AttrKind("an integer", _is_int)
+POSITIVE = AttrKind("a positive number", lambda v: _is_int(v) and isinstance(v, int) and v > 0)
 INTS = AttrKind("a list of integers", _is_ints)
 SIZES = AttrKind("a list of sizes, or -1", _is_sizes)
 BOOL = AttrKind("true or false", lambda v: isinstance(v, bool))

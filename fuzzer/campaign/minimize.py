@@ -23,14 +23,12 @@ from fuzzer.toolchains.lanes import in_toolchains, named, runs_in
 from fuzzer.toolchains.toolchain import HOST, HOST_NAME
 from fuzzer.triage.blame.releases import Release
 from fuzzer.triage.eager_values import computed_values
-from fuzzer.triage.investigate import Confirmed, Sighting, confirm_as_it_is, investigate, sightings, unconfirmed
+from fuzzer.triage.investigate import Confirmed, Sighting, confirm_as_it_is, investigate, shown_by, unconfirmed
 from fuzzer.triage.neighbourhoods import failing_windows, is_large
-from fuzzer.triage.reproduce import judged_by, judged_run
 from fuzzer.triage.size import Size, size_of
 from generators import case_file
 from generators.graph import Case, Invalid
 from oracles.finding import Finding
-from oracles.judge import judge_all
 from oracles.lane import LaneSpec, is_eager
 from oracles.outcome import Outcomes, why_no_result
 from oracles.reference import eager_run, witnesses_disagree
@@ -135,12 +133,10 @@ def _in_windows(lab: Lab, store: Store, request: MinimizeRequest, workers: int) 
 
 
 def _failures(lab: Lab, case: Case, lanes: Sequence[LaneSpec]) -> list[Sighting]:
-    everything = tuple(dict.fromkeys(each for lane in lanes for each in judged_by(lane)))
-    outcomes = judged_run(lab.run_fresh, case, everything).outcomes
+    outcomes, found = shown_by(lab.run_fresh, case, lanes)
     if why := _why_unjudged(outcomes):
         say(why)
-    found = judge_all(case, outcomes)
-    return sightings(finding for finding in found if finding.lane in lanes)
+    return found
 
 
 def _why_unjudged(outcomes: Outcomes) -> str:

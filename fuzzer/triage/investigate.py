@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from fuzzer.isolate.child_process import USUAL_NODES
 from fuzzer.isolate.device_supervisor import ON_THE_DEVICE
 from fuzzer.isolate.fleet import Runner
 from fuzzer.isolate.reports import SanitizerReport, ScriptRun
@@ -18,12 +19,23 @@ from fuzzer.triage.eager_values import computed_values
 from fuzzer.triage.metered import Metered
 from fuzzer.triage.naming import RUNS, NamedFailure, beyond_sibling, name_failure
 from fuzzer.triage.reduce import Effort, Reduction, reduce
-from fuzzer.triage.reproduce import Observation, RunLanes, as_run_on, reproduces, try_to_reproduce, up_to_failure
+from fuzzer.triage.reproduce import (
+    Observation,
+    RunLanes,
+    as_run_on,
+    judged_by,
+    judged_run,
+    reproduces,
+    try_to_reproduce,
+    up_to_failure,
+)
 from fuzzer.triage.suspects import Located, located
 from generators.graph import Case
 from generators.onnx.model import OnnxModel
 from oracles.finding import Component, Finding, Kind
+from oracles.judge import judge_all
 from oracles.lane import LaneSpec
+from oracles.outcome import Outcomes
 from oracles.targets import TARGETS_BY_NAME
 
 CONFIRMATIONS = 3
@@ -38,10 +50,9 @@ EXPENSIVE_KINDS = frozenset({Kind.TIMED_OUT, Kind.OUT_OF_MEMORY})
 
 EXPENSIVE_EFFORT = Effort(calls=20, seconds=60.0)
 
-USUAL_NODES = 100
 SECONDS_OF_A_NODE = 0.5
-"""A case of more nodes than usual is a model of a user: its reduction may take so much longer for each of the others,
-because a run of it does."""
+"""A case of more than `USUAL_NODES` nodes is a model of a user: its reduction may take so much longer for each of the
+others, because a run of it does."""
 
 ChooseReleases = Callable[[LaneSpec], Sequence[Release]]
 """Returns the releases of TVM in which the case of a finding on this lane runs, including the lane's own."""
@@ -115,6 +126,13 @@ def sightings(findings: Iterable[Finding]) -> list[Sighting]:
     for finding in findings:
         groups.setdefault((signature_of(finding), beyond_sibling(finding)), []).append(finding)
     return [Sighting(s, group[0], tuple(f.lane for f in group)) for (s, _), group in groups.items()]
+
+
+def shown_by(run: RunLanes, case: Case, lanes: Sequence[LaneSpec]) -> tuple[Outcomes, list[Sighting]]:
+    """Run the lanes, with all others that are needed to judge them. Return the outcomes, and what the lanes show."""
+    everything = tuple(dict.fromkeys(each for lane in lanes for each in judged_by(lane)))
+    outcomes = judged_run(run, case, everything).outcomes
+    return outcomes, sightings(finding for finding in judge_all(case, outcomes) if finding.lane in lanes)
 
 
 def unconfirmed(case: Case, sighting: Sighting) -> Confirmed:

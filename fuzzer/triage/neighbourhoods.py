@@ -8,13 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from fuzzer.triage.investigate import Sighting, sightings
+from fuzzer.triage.investigate import Sighting, shown_by
 from fuzzer.triage.passes import Subject
 from fuzzer.triage.passes.keep_region import region
 from fuzzer.triage.proposals import checked
-from fuzzer.triage.reproduce import RunLanes, judged_by, judged_run
+from fuzzer.triage.reproduce import RunLanes
 from generators.graph import Array, Case
-from oracles.judge import judge_all
 from oracles.lane import LaneSpec
 
 WINDOW, OVERLAP = 64, 8
@@ -49,12 +48,10 @@ def failing_windows(
     run: RunLanes, case: Case, lanes: Sequence[LaneSpec], computed: Mapping[str, Array], width: int
 ) -> list[FailingWindow]:
     """Run the lanes on each window, `width` windows at a time, and return the failures in the order of the nodes."""
-    everything = tuple(dict.fromkeys(each for lane in lanes for each in judged_by(lane)))
 
     def failures(window: Case) -> list[FailingWindow]:
-        found = judge_all(window, judged_run(run, window, everything).outcomes)
-        own = sightings(finding for finding in found if finding.lane in lanes)
-        return [FailingWindow(window, sighting) for sighting in own]
+        _, found = shown_by(run, window, lanes)
+        return [FailingWindow(window, sighting) for sighting in found]
 
     with ThreadPoolExecutor(width, "window") as pool:
         return [each for failing in pool.map(failures, windows(case, lanes[0], computed)) for each in failing]

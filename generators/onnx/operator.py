@@ -44,7 +44,7 @@ INPUTS, OUTPUTS = "inputs", "outputs"
 `outputs` which results it has; where the number of results is open, `outputs` is that number."""
 
 PATTERN = AttrKind("a list of true and false", lambda v: isinstance(v, tuple) and all(isinstance(i, bool) for i in v))
-COUNT = AttrKind("a positive number", lambda v: INT.accepts(v) and isinstance(v, int) and 0 < v <= 64)
+COUNT = AttrKind("a number from 1 to 64", lambda v: INT.accepts(v) and isinstance(v, int) and 0 < v <= 64)
 _KINDS = {"int": INT, "ints": INTS, "float": NUMBER, "floats": NUMBERS}
 DTYPE_ATTRIBUTES = ("to", "dtype", "output_dtype")
 """Attributes whose number in a file stands for a dtype. In a case they hold its name."""

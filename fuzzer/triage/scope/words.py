@@ -34,6 +34,8 @@ def with_names_of(scope: Scope, graph: Graph, other: Graph) -> Scope:
     """Return the scope of a case with this graph with the names of another graph of the same calls in its rows. In the
     smallest case, the first operand may be x1."""
     names = names_in(other, graph)
+    if not names:
+        return scope
 
     def renamed(each: Variation) -> Variation:
         what, of, inputs = each.what.rpartition(" of ")

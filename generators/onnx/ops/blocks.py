@@ -10,11 +10,10 @@ from generators.graph import Attrs, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import Operator
 from generators.onnx.schema import Schema
-from generators.op import INT, AttrKind, one_of, require
+from generators.op import POSITIVE, one_of, require
 
 BLOCKS = (1, 2, 2, 2, 3, 4)
 _MODES = one_of("DCR", "CRD")
-_BLOCK = AttrKind("a positive number", lambda v: INT.accepts(v) and isinstance(v, int) and v > 0)
 
 
 def _depth_to_space(call: Call) -> TensorType:
@@ -79,7 +78,7 @@ OPERATORS: tuple[Operator, ...] = (
         _blocks(_channels_fit, lambda block: (1, block**2, 1, 1)),
         _depth_to_space,
         _block_attributes(_channels_fit),
-        kinds={"blocksize": _BLOCK, "mode": _MODES},
+        kinds={"blocksize": POSITIVE, "mode": _MODES},
         moves=True,
         plainer="Flatten",
     ),
@@ -88,7 +87,7 @@ OPERATORS: tuple[Operator, ...] = (
         _blocks(_plane_fits, lambda block: (1, 1, block, block)),
         _space_to_depth,
         _block_attributes(_plane_fits),
-        kinds={"blocksize": _BLOCK, "mode": _MODES},
+        kinds={"blocksize": POSITIVE, "mode": _MODES},
         moves=True,
         plainer="Flatten",
     ),

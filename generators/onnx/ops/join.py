@@ -12,7 +12,7 @@ from generators.onnx.operator import Constant, Operator
 from generators.onnx.ops.axes import agreed, axis_in, some_axis, with_size, written
 from generators.onnx.ops.operands import one, tensor
 from generators.onnx.schema import Schema
-from generators.op import INT, SIZES, AttrKind, require
+from generators.op import POSITIVE, SIZES, require
 from generators.symbolic import Size
 
 # --- Concat
@@ -56,8 +56,6 @@ def _concat_attributes(source: ChoiceSource, call: Call) -> Attrs:
 
 
 # --- Split
-
-_COUNT = AttrKind("a positive number", lambda v: INT.accepts(v) and isinstance(v, int) and v > 0)
 
 
 def _split(call: Call) -> tuple[TensorType, ...]:
@@ -111,7 +109,7 @@ OPERATORS: tuple[Operator, ...] = (
         _split,
         _split_attributes,
         {"split": Constant(SIZES)},
-        {"num_outputs": _COUNT},
+        {"num_outputs": POSITIVE},
         moves=True,
         unwritten=(Form.EMPTY,),  # onnxruntime takes an empty name for sizes, beside num_outputs
     ),

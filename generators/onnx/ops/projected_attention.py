@@ -12,7 +12,7 @@ from generators.onnx.call import Call
 from generators.onnx.operator import OUTPUTS, Operator, Results
 from generators.onnx.ops.operands import FLAG, dtype_for, float32
 from generators.onnx.schema import MICROSOFT, Schema
-from generators.op import INT, AttrKind, require
+from generators.op import POSITIVE, require
 from generators.torch.ops.contraction import further
 
 _LENGTHS = (1, 2, 3, 5, 8)
@@ -184,8 +184,6 @@ def _terms(call: Call) -> int:
     return sizes[2] + _hidden(call)[0] // call.integer("num_heads") + keys
 
 
-_COUNT = AttrKind("a positive number", lambda v: INT.accepts(v) and isinstance(v, int) and v > 0)
-
 OPERATORS: tuple[Operator, ...] = (
     Operator(
         "Attention",
@@ -195,7 +193,7 @@ OPERATORS: tuple[Operator, ...] = (
         domain=MICROSOFT,
         fits=_fits,
         kinds={
-            "num_heads": _COUNT,
+            "num_heads": POSITIVE,
             "unidirectional": FLAG,
             "do_rotary": FLAG,
             "past_present_share_buffer": FLAG,
