@@ -107,8 +107,8 @@ def test_a_sighting_may_not_vanish_whatever_is_counted(tmp_path: Path) -> None:
     assert lost(before, tmp_path) == [f"waiting/{name}: gone, and neither found nor known" for name in (one, two)]
 
 
-def missed(without_a_kill: Path, campaign: Path) -> list[str]:
-    return list(kill.missed(kill.left_in(without_a_kill), kill.left_in(campaign)))
+def missed(once: Path, campaign: Path, twice: Path | None = None) -> list[str]:
+    return list(kill.missed(kill.left_in(once), kill.left_in(twice or once), kill.left_in(campaign)))
 
 
 def test_what_a_test_shows_must_be_somewhere_in_the_campaign(tmp_path: Path) -> None:
@@ -120,6 +120,15 @@ def test_what_a_test_shows_must_be_somewhere_in_the_campaign(tmp_path: Path) -> 
     assert missed(again, campaign) == [f"{names[3]}: a test shows it, and the campaign does not have it"]
     add(campaign, "waiting", wrong_value("abs"))
     assert missed(again, campaign) == []
+
+
+def test_what_tests_show_only_once_may_lack_in_the_campaign(tmp_path: Path) -> None:
+    once, twice, campaign = tmp_path / "once", tmp_path / "twice", tmp_path / "campaign"
+    add(once, "waiting", error("no memory"))
+    (always,) = add(once, "waiting", error("no layout"))
+    add(twice, "waiting", error("no layout"))
+    campaign.mkdir()
+    assert missed(once, campaign, twice) == [f"{always}: a test shows it, and the campaign does not have it"]
 
 
 def test_known_behaviour_that_a_test_shows_must_be_counted(tmp_path: Path) -> None:
