@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from generators.builder import Limits
 from generators.choice import ChoiceSource
 from generators.graph import Case
@@ -14,12 +16,16 @@ ONE = Limits(max_nodes=1)
 
 
 def one_call(source: ChoiceSource, op: str, opset: int) -> Case:
-    """Draw a case of one call of a row; for ONNX at this opset. Guards of domains may be added to it.
+    """Draw a case of one call of a row; for ONNX at this opset. Guards of domains may be added to it. Its graph returns
+    all results of the last call, because a failure may need any of them.
 
     Raises `Invalid` where no operands fit."""
     if dialect_of(op) == "onnx":
-        return generate_onnx(source, ONE, [TABLE[op]], symbolic=False, opset=opset)
-    return generate(source, ONE, [TABLE[op]], symbolic=False, motif_percent=0)
+        case = generate_onnx(source, ONE, [TABLE[op]], symbolic=False, opset=opset)
+    else:
+        case = generate(source, ONE, [TABLE[op]], symbolic=False, motif_percent=0)
+    results = tuple(value.name for value in case.graph.nodes[-1].results)
+    return replace(case, graph=replace(case.graph, outputs=results))
 
 
 def in_force(op: str, opset: int) -> bool:

@@ -55,3 +55,15 @@ def test_cases_of_an_operator_are_drawn_at_the_opset_of_the_finding() -> None:
         graph = one_call(NumpySource(seed), "LeakyRelu-16", 17).graph
         assert (graph.opset, graph.nodes[0].op) == (17, "LeakyRelu-16")
     assert [in_force(op, 17) for op in ("LeakyRelu-6", "LeakyRelu-16", "relu")] == [False, True, True]
+
+
+def test_a_drawn_call_returns_all_its_results() -> None:
+    """A failure may need any of them: a drawn graph that returns only the first would pass for no reason that a
+    statement can give."""
+    counts = set()
+    for seed in range(30):
+        for name, opset in (("SkipLayerNormalization-1", 17), ("native_layer_norm", 0)):
+            graph = one_call(NumpySource(seed), name, opset).graph
+            assert graph.outputs == tuple(value.name for value in graph.nodes[-1].results)
+            counts.add(len(graph.outputs))
+    assert {1, 3} <= counts

@@ -96,3 +96,8 @@ def test_rows_get_the_names_of_another_graph_of_the_same_calls() -> None:
 def test_a_statement_that_few_cases_confirm_is_a_guess() -> None:
     scope = Scope(Statement((when(X, "rank", IN, 0),)), Hits(1, 1), Hits(), cases=60)
     assert sentence(scope, ADD) == "Perhaps it fails where the rank of x0 is 0 (1 of 1 held-out cases agree)."
+
+
+def test_a_statement_that_no_failing_case_confirms_is_a_guess() -> None:
+    scope = Scope(Statement((when(X, "rank", IN, 0),)), Hits(0, 0), Hits(11, 11), cases=60)
+    assert sentence(scope, ADD) == "Perhaps it fails where the rank of x0 is 0 (11 of 11 held-out cases agree)."
