@@ -21,8 +21,9 @@ def phrase(statement: Statement, graph: Graph) -> str:
 
 
 def sentence(scope: Scope, graph: Graph) -> str:
-    """Return what is known about the scope, with the number of held-out cases that confirm it; "" if nothing is. Without
-    a held-out case that fails, a statement is a guess."""
+    """Return what is known about the scope, with the number of held-out cases that confirm it; "" if nothing is.
+
+    Without a held-out case that fails, a statement is a guess."""
     if scope.statement is None:
         return "" if not scope.cases else "No simple condition says when it fails."
     right, of = scope.inside.right + scope.outside.right, scope.inside.of + scope.outside.of
