@@ -18,8 +18,8 @@ After each kill, and after a last run that ends by SIGINT:
 
 Cases are drawn without guidance, so that they depend on the seed and the number alone. At the end all tests run twice
 more, each time in another directory, without a kill and without triage: what they show both times must wait, or be
-parked, a finding or known behaviour, in the campaign that was killed. What they show once is no failure that a test must
-show: for example, an exporter that reads memory before it writes it takes a size from there.
+parked, a finding or known behaviour, in the campaign that was killed. What they show once need not be there: an
+exporter that reads memory before anything wrote it fails now and then.
 
 By default the tests run in one cheap lane, whose import often fails, so that a few seconds have many sightings. With
 `--fast`, no compiler runs: the lanes of `benchmarks/fast_lanes` take a hundredth of a second.

@@ -299,8 +299,9 @@ def _embed_operands(b: Builder, schema: Schema) -> tuple[Value, ...]:
     if with_segments:
         tables.append(_owned(b, dtype, segments, width))
     params = [_owned(b, dtype, width) for _ in range(2)]
-    mask = [numbers(batch, 2)] if source.chance(50) else []  # also fit for positions: the types do not differ
-    positions = [numbers(source.choice((1, batch)), places)] if source.chance(40) else []
+    mask = [numbers(batch, 2)] if source.chance(50) else []
+    below = places if mask else 2  # one of them alone may be either: their types do not differ
+    positions = [numbers(source.choice((1, batch)), below)] if source.chance(40) else []
     return *first, *tables, *params, *mask, *positions
 
 

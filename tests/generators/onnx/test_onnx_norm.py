@@ -5,11 +5,18 @@ from __future__ import annotations
 import pytest
 from onnx_calls import inferred, invalid_case
 
+from generators.builder import Limits
+from generators.choice import NumpySource
 from generators.graph import Invalid
 from generators.onnx.ops.operands import float32
+from generators.onnx.random_graph import generate
+from generators.onnx.schema import schemas
+from generators.table import TABLE
 
 FIVE = "float32[2,3,4] float32[3] float32[3] float32[3] float32[3]"
 MIXED = "float16[2,3,4] float32[3] float32[3] float16[3] float16[3]"
+ONE = Limits(max_nodes=1)
+NAMES = [item.name for item in schemas()["EmbedLayerNormalization"][0].inputs]
 EMBEDDED = "int32[2,5] float32[9,4] float32[5,4] float32[4] float32[4]"
 PLAIN = {"inputs": (True, False, True, True, False, True, True, False, False)}
 
@@ -96,3 +103,18 @@ def test_refusals(row: str, types: str, given: dict[str, object], message: str) 
 def test_drawn_cases_are_valid_in_both_readers(title: str) -> None:
     """With a very small epsilon, the rounding of a mean of equal numbers decides about the result."""
     assert invalid_case(title, 20, lambda attrs: attrs.get("epsilon") != float32(1e-12)) == ""
+
+
+def test_the_mask_of_embeddings_is_0_or_1() -> None:
+    """onnxruntime counts the ones of a mask, so what it does with a 2 is nobody's rule."""
+    highest = set()
+    for seed in range(200):
+        graph = generate(NumpySource(seed), ONE, [TABLE["EmbedLayerNormalization-1"]], symbolic=False).graph
+        (node,) = graph.nodes
+        wanted = node.attrs["inputs"]
+        assert isinstance(wanted, tuple)
+        given = [name for name, there in zip(NAMES, wanted, strict=True) if there]
+        inputs = {item.value.name: item for item in graph.inputs}
+        if "mask" in given:
+            highest.add(inputs[node.args[given.index("mask")]].domain.high)
+    assert highest == {1}
