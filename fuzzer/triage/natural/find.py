@@ -17,7 +17,7 @@ from fuzzer.triage.investigate import (
 )
 from fuzzer.triage.natural.changes import CHANGES, changed, less_odd
 from fuzzer.triage.natural.oddity import oddity
-from fuzzer.triage.reproduce import reproduces, up_to_failure
+from fuzzer.triage.reproduce import try_to_reproduce, up_to_failure
 from fuzzer.triage.scope.drawing import one_call
 from fuzzer.triage.scope.find import cheaper
 from fuzzer.triage.scope.neighbours import is_valid
@@ -50,7 +50,8 @@ def natural(
     """Return the least odd case that was found to show the failure of the reduced `case`, confirmed and blamed as that
     was. `saved` is the final signature of the finding, and `statement` a certain statement of its scope.
 
-    Return None where no case less odd shows it, and where something else is blamed for the one that does.
+    Return None where no case less odd shows it, and where the one that does shows it as another kind, such as a wrong
+    value for a read out of bounds, or has something else to blame.
     """
     if finding.kind in NOT_LOOKED_FOR or case.graph.symbols:
         return None
@@ -59,15 +60,21 @@ def natural(
         return None
     sighting = Sighting(signature_of(finding), finding, (finding.lane,))
     confirmed = confirm_as_it_is(runner, renumbered(in_order_of_use(found)), sighting, run_sanitizer)
-    same = confirmed is not None and confirmed.signature.blamed == saved.blamed
-    return confirmed if same else None
+    if confirmed is None or confirmed.finding.kind is not finding.kind:
+        return None
+    return confirmed if confirmed.signature.blamed == saved.blamed else None
 
 
 def _fails(runner: Runner, case: Case, finding: Finding) -> Fails:
     finding = cheaper(runner, case, finding)
     signature, lane = signature_of(finding), finding.lane
     run = up_to_failure(runner.run if may_run_in_used_children(finding) else runner.run_fresh, signature)
-    return lambda other: reproduces(run, other, lane, signature)
+
+    def fails(other: Case) -> bool:
+        found = try_to_reproduce(run, other, lane, signature)
+        return found.same and any(each.kind is finding.kind for each in found.findings)
+
+    return fails
 
 
 def least_odd(case: Case, fails: Fails, statement: Statement | None = None) -> Case:

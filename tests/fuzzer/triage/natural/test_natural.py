@@ -18,7 +18,8 @@ from fuzzer.triage.scope.statement import Condition, Property, Relation, Stateme
 from generators.graph import Case, DType
 from oracles.finding import Component, Finding, Kind
 from oracles.lane import LaneSpec
-from oracles.outcome import Result, Stage
+from oracles.memory_access import Access, MemoryAccess, Side
+from oracles.outcome import Facts, Outcome, Result, Stage
 
 SMALL = case_of({"x0": "int64[1]"}, [("v0", "neg", "x0")], "v0")
 RAISED = fakes.raised(Stage.COMPILE)
@@ -116,6 +117,25 @@ def test_a_case_for_which_something_else_is_blamed_is_none() -> None:
     lab = FakeLab(lambda *_: RAISED)
     blamed = replace(SAVED, blamed=("frontend", "_neg"))
     assert natural(lab, SMALL, FINDING, blamed, lab.examine) is None
+
+
+READ = MemoryAccess(Access.READ, "an intermediate tensor", Side.AFTER, 1, "int64")
+
+
+@pytest.mark.parametrize("shows_everywhere", [True, False])
+def test_a_case_that_shows_the_failure_as_another_kind_is_none(shows_everywhere: bool) -> None:
+    """A read out of bounds may show as results that differ. It is reported as what was found: the bounds say more."""
+    right = fakes.expect([1.0, -2.0])
+
+    def outcome(case: Case, *_: object) -> Outcome:
+        if shows_everywhere or type_of(case) == type_of(SMALL):
+            return replace(fakes.correct((right,)), facts=Facts(accesses=(READ,)))
+        return fakes.unstable((right,))
+
+    lab = FakeLab(outcome)
+    finding = Finding(Kind.OUT_OF_BOUNDS_READ, Component.TVM, fakes.TVM, Stage.RUN, READ)
+    found = natural(lab, SMALL, finding, final_signature(signature_of(finding), SMALL), lab.examine)
+    assert (found is not None) is shows_everywhere
 
 
 @pytest.mark.parametrize("kind", [Kind.TIMED_OUT, Kind.SLOW, Kind.BLOAT, Kind.CHECKER_GAP])
