@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from fuzzer.triage.passes.float_inputs import has_no_float
 from fuzzer.triage.passes.plain_lane import has_usual_importer
 from fuzzer.triage.passes.plain_roles import owned_inputs
 from fuzzer.triage.passes.plain_types import unusual_dtypes
@@ -34,7 +35,7 @@ class Size(NamedTuple):
     inputs      inputs of the graph, parameters and buffers included
     elements    elements of all inputs; dimensions of size 0 count as 1
     ranks       sum of the ranks of all inputs
-    dtypes      inputs that are not float32, int64 or bool
+    dtypes      inputs that are not float32, int64 or bool; one more where no input is a float
     frills      extras: attributes not at their defaults, calls not in their plain form, layouts, parameters and
                 buffers; for ONNX also an opset that is not the newest
     attributes  size of the numbers in the other attributes
@@ -68,7 +69,7 @@ def size_of(case: Case, lane: LaneSpec) -> Size:
         inputs=len(types),
         elements=sum(math.prod(max(size, 1) for size in type.sizes) for type in types),
         ranks=sum(type.rank for type in types),
-        dtypes=unusual_dtypes(graph),
+        dtypes=unusual_dtypes(graph) + has_no_float(graph),
         frills=written_extras(graph) + owned_inputs(graph) + opset_rank(graph),
         attributes=attribute_size(graph),
         values=sum(value_complexity(array) for array in case.tensors.values()),

@@ -5,6 +5,7 @@ from fuzzer.triage.passes.bypass_nodes import bypass_nodes
 from fuzzer.triage.passes.cut_region import cut_region
 from fuzzer.triage.passes.drop_outputs import drop_outputs
 from fuzzer.triage.passes.fewer_operands import fewer_operands
+from fuzzer.triage.passes.float_inputs import float_inputs
 from fuzzer.triage.passes.keep_region import keep_region
 from fuzzer.triage.passes.lower_rank import lower_rank
 from fuzzer.triage.passes.plain_lane import plain_lane
@@ -36,6 +37,7 @@ PASSES: tuple[Pass, ...] = (
     fewer_operands,  # of ONNX; before plain_roles, because an operand that is gone needs no role
     usual_opset,  # of ONNX
     plain_roles,  # after plain_writing, because the parameters of a layer must belong to the model
+    float_inputs,  # before plain_types, which makes int64 of other integers
     plain_types,  # before shrink_dims, because float32 is cheaper to run
     shrink_dims,  # before lower_rank, which removes dimensions of size 1
     lower_rank,

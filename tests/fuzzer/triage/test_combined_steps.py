@@ -55,5 +55,5 @@ def test_a_reduction_with_combined_steps_ends_at_the_same_case_in_fewer_calls() 
         for passes in (PASSES, PASSES_OF_AN_INVESTIGATION)
     )
     assert one.case.graph == other.case.graph
-    assert other.steps == ("pointed_node", "combined_steps")
+    assert other.steps == ("pointed_node", "combined_steps", "float_inputs")
     assert other.calls < one.calls

@@ -11,10 +11,12 @@ from graphs_by_hand import Call
 from small_graphs import CHAIN, FORK, MIXED, SISTERS, WRITTEN, shapes, subject_of, text, writing
 
 from fuzzer.triage.passes import Subject
+from fuzzer.triage.passes.float_inputs import float_inputs
 from fuzzer.triage.passes.plain_types import plain_types, unusual_dtypes
 from fuzzer.triage.passes.plain_values import plain_values, value_complexity
 from fuzzer.triage.passes.plain_writing import plain_writing, written_extras
 from fuzzer.triage.passes.shrink_dims import shrink_dims
+from fuzzer.triage.size import size_of
 from generators.check import check
 from generators.domain import ANY, NONZERO, POSITIVE, distinct, index, within
 from generators.graph import Array, Domain, DType, Invalid, Layout
@@ -68,6 +70,31 @@ def test_plain_types_are_those_of_the_arrays_and_the_numbers_stay() -> None:
             array = candidate.case.tensors[item.value.name]
             assert array.dtype == item.value.type.dtype.numpy
             assert array.tolist() == MIXED.case.tensors[item.value.name].tolist()
+
+
+@pytest.mark.parametrize(
+    ("types", "to"),
+    [
+        ({"x0": "int64[2]", "x1": "int64[2]"}, ["float32 float32"]),
+        ({"x0": "int8[2]", "x1": "bool[2]"}, ["float32 float32"]),
+        ({"x0": "int64[2]", "x1": "float16[2]"}, []),
+    ],
+)
+def test_floats_are_tried_where_there_are_none(types: dict[str, str], to: list[str]) -> None:
+    """A finding of integers says "for operands that are no floats", which must be true."""
+    subject = subject_of(types, [("v0", "add", "x0 x1")], "v0")
+    proposed = list(float_inputs(subject))
+    assert [dtypes(each) for each in proposed] == to
+    for each in proposed:
+        assert size_of(each.case, each.lane) < size_of(subject.case, subject.lane)
+        assert {array.dtype.name for array in each.case.tensors.values()} == {"float32"}
+
+
+def test_no_float_is_tried_where_the_domain_forbids_its_numbers() -> None:
+    odd = 2**24 + 1  # float32 has no such number
+    subject = subject_of({"x0": "int64[1]"}, [("v0", "neg", "x0")], "v0")
+    assert list(float_inputs(with_values(subject, within(odd, odd), x0=[odd]))) == []
+    assert len(list(float_inputs(with_values(subject, within(0, odd), x0=[odd])))) == 1
 
 
 @pytest.mark.parametrize(
