@@ -91,10 +91,11 @@ def test_floats_are_tried_where_there_are_none(types: dict[str, str], to: list[s
 
 
 def test_no_float_is_tried_where_the_domain_forbids_its_numbers() -> None:
-    odd = 2**24 + 1  # float32 has no such number
-    subject = subject_of({"x0": "int64[1]"}, [("v0", "neg", "x0")], "v0")
-    assert list(float_inputs(with_values(subject, within(odd, odd), x0=[odd]))) == []
-    assert len(list(float_inputs(with_values(subject, within(0, odd), x0=[odd])))) == 1
+    large = 2**24  # float32 does not have the next number
+    subject = subject_of({"x0": "int64[2]"}, [("v0", "neg", "x0")], "v0")
+    for numbers, count in (([large, large + 1], 0), ([large, large + 2], 1)):
+        with_domain = with_values(subject, distinct(0, 2 * large, 0), x0=numbers)
+        assert len(list(float_inputs(with_domain))) == count
 
 
 @pytest.mark.parametrize(
