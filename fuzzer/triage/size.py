@@ -6,7 +6,7 @@ import math
 from typing import NamedTuple
 
 from fuzzer.triage.passes.float_inputs import has_no_float
-from fuzzer.triage.passes.plain_lane import has_usual_importer
+from fuzzer.triage.passes.plain_lane import has_usual_importer, has_usual_target
 from fuzzer.triage.passes.plain_roles import owned_inputs
 from fuzzer.triage.passes.plain_types import unusual_dtypes
 from fuzzer.triage.passes.plain_values import value_complexity
@@ -29,7 +29,8 @@ class Size(NamedTuple):
 
     operators   calls in the graph
     intricacy   how many plainer operators could replace the operators of the calls, in all
-    lane        features of the lane that its plain sibling lacks; missing argument checks and a rare importer count too
+    lane        features of the lane that its plain sibling lacks; missing argument checks, a rare importer and another
+                target than llvm count too
     symbols     open sizes, and further sizes at which the case runs
     outputs     outputs of the graph
     inputs      inputs of the graph, parameters and buffers included
@@ -63,7 +64,7 @@ def size_of(case: Case, lane: LaneSpec) -> Size:
     return Size(
         operators=len(graph.nodes),
         intricacy=operator_complexity(graph),
-        lane=len(additions(lane)) + (not lane.asserts) + (not has_usual_importer(lane)),
+        lane=len(additions(lane)) + (not lane.asserts) + (not has_usual_importer(lane)) + (not has_usual_target(lane)),
         symbols=symbol_size(case),
         outputs=len(graph.outputs),
         inputs=len(types),

@@ -47,10 +47,20 @@ def _smaller(lane: LaneSpec) -> Iterator[LaneSpec]:
     for name, value in plain.items():
         if getattr(lane, name) != value:
             yield replace(lane, **{name: value})
+    if not has_usual_target(lane):
+        yield replace(lane, target=USUAL_TARGET, name=f"relax-{lane.importer}-drawn")
     if lane.dialect == "onnx" and lane.opset is not None:  # the model as it is, not converted
         yield replace(lane, opset=None)
     elif additions(lane) and not has_usual_importer(lane):  # a fault of a pass shows with the usual importer too
         yield replace(lane, importer=Importer.EXPORT, opset=None, name=f"relax-{Importer.EXPORT}-drawn")
+
+
+USUAL_TARGET = "llvm"
+
+
+def has_usual_target(lane: LaneSpec) -> bool:
+    """Return whether the lane compiles for llvm, or for a variant of it."""
+    return family_of(lane.target) == USUAL_TARGET
 
 
 def _shorter(names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:

@@ -136,6 +136,15 @@ def test_what_a_pass_does_wrong_by_any_importer_is_shown_by_the_usual_one() -> N
     assert reduced(lambda spec: spec.importer is Importer.FX, lane).importer is Importer.FX
 
 
+@pytest.mark.parametrize("target", ["c", "cuda", "wasm32"])
+def test_what_llvm_does_wrong_too_is_shown_for_llvm(target: str) -> None:
+    """Then no reader of a report needs another compiler, and findings of one bug do not differ in their targets."""
+    lane = replace(TVM_LANES[2], name=f"relax-export-{target}", target=target)
+    found = reduced(lambda spec: True, lane)
+    assert (found.name, found.target, found.asserts) == ("relax-export-asserts", "llvm", True)
+    assert reduced(lambda spec: spec.target == target, lane) == lane
+
+
 def test_names_and_the_checker_are_those_of_the_lanes_own_toolchain() -> None:
     lane = replace(NAMED["relax-export-zero"], toolchain="0.26.0")
     found = reduced(lambda spec: spec.checked and not spec.asserts, lane)
