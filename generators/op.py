@@ -142,8 +142,9 @@ class Arithmetic(Enum):
     Numerical Algorithms, chapter 4."""
 
     SUM_IN_HALF = auto()
-    """Such a sum that PyTorch itself accumulates in half precision. Measured in float16: off by 1.3 to 32 units, where
-    the others are off by half a unit."""
+    """Such a sum that correct implementations accumulate in half precision. PyTorch does for some operators: measured
+    in float16, they are off by 1.3 to 32 units, where the others are off by half a unit. For ONNX, no document says in
+    which precision an operator adds; the onnx package's evaluator adds Conv, CumSum, Gemm and Sum in half precision."""
 
     @property
     def is_sum(self) -> bool:

@@ -186,7 +186,7 @@ OPERATORS: tuple[Operator, ...] = (
         _conv_attributes,
         kinds={"auto_pad": AUTO_PAD},
         terms=lambda call: product(call["W"].sizes[1:]),
-        arithmetic=Arithmetic.SUM,
+        arithmetic=Arithmetic.SUM_IN_HALF,
         multiplies_by_zero=_pads_something,
     ),
     Operator(

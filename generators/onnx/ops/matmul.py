@@ -199,7 +199,7 @@ OPERATORS: tuple[Operator, ...] = (
         _gemm,
         _gemm_attributes,
         terms=_gemm_terms,
-        arithmetic=Arithmetic.SUM,
+        arithmetic=Arithmetic.SUM_IN_HALF,
         plainer="MatMul",
     ),
     Operator(
@@ -207,7 +207,7 @@ OPERATORS: tuple[Operator, ...] = (
         _matmul_operands,
         lambda call: _multiplied(call["A"], call["B"]),
         terms=_inner,
-        arithmetic=Arithmetic.SUM,
+        arithmetic=Arithmetic.SUM_IN_HALF,
     ),
     Operator("MatMulInteger", _integer_operands, _matmul_integer),
     Operator("MatMulInteger16", _integer_operands, _matmul_integer, domain=MICROSOFT),
@@ -218,6 +218,6 @@ OPERATORS: tuple[Operator, ...] = (
         _equation,
         kinds={"equation": einsum.EQUATION},
         terms=lambda call: einsum.reduced_terms(call.types, call.attrs),
-        arithmetic=Arithmetic.SUM,
+        arithmetic=Arithmetic.SUM_IN_HALF,
     ),
 )

@@ -123,7 +123,7 @@ def _row(
     name: str,
     operands: Callable[[Builder, Schema], Sequence[Value] | None] = one(),
     draw: Callable[[ChoiceSource, Call], Attrs | None] = _readable,
-    arithmetic: Arithmetic = Arithmetic.SUM,
+    arithmetic: Arithmetic = Arithmetic.SUM_IN_HALF,
     plainer: str | None = "ReduceSum",
 ) -> Operator:
     return Operator(

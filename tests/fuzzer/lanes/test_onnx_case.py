@@ -260,9 +260,9 @@ def test_results_that_the_dtype_holds_and_exact_operators_are_not_pushed() -> No
     assert not any(array.any() for array in (*spreads, *ill))
 
 
-@pytest.mark.parametrize(("dtype", "least", "most"), [("float32", 16, 18), ("float16", 0.5, 1.6)])
+@pytest.mark.parametrize(("dtype", "least", "most"), [("float32", 16, 18), ("float16", 1.5, 2.5)])
 def test_the_spread_of_a_sum_grows_with_the_root_of_its_terms(dtype: str, least: float, most: float) -> None:
-    """Half precision accumulates in float32."""
+    """In half precision, each operand moves by a unit: an implementation may add in it."""
     attrs = {"keepdims": 0, "axes": None, "noop_with_empty_axes": None}
     case = of_onnx({"x0": f"{dtype}[256]"}, [("v0", "ReduceSum-13", "x0", attrs)], "v0")
     case = replace(case, tensors={"x0": np.ones(256, dtype)})

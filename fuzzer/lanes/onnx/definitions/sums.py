@@ -1,5 +1,5 @@
 """Sums of half precision, which the interpreter of the onnx package adds in half precision. onnxruntime adds them in
-float32, and so do the truth and the envelope (`Arithmetic.SUM`)."""
+float32. The witness does, too: a large sum in half precision would agree with nothing else."""
 
 from __future__ import annotations
 
