@@ -114,6 +114,17 @@ def _shaped(each: Tensor, axes: Sequence[int], x: Tensor) -> Tensor:
     return each.reshape([x.shape[axis] if axis in axes else 1 for axis in range(x.dim())])
 
 
+def _wide(norm: Function) -> Function:
+    """A normalisation that computes half precision in float32, as TVM's kernels do: an epsilon of 1e-12 is no zero."""
+
+    def call(attrs: Any, x: Tensor, *params: Tensor) -> Tensor:
+        if x.dtype not in (torch.float16, torch.bfloat16):
+            return cast(Tensor, norm(attrs, x, *params))
+        return cast(Tensor, norm(attrs, x.float(), *(each.float() for each in params))).to(x.dtype)
+
+    return call
+
+
 def _normalised(x: Tensor, axes: list[int], attrs: Any) -> Tensor:
     mean, variance = x.mean(axes, keepdim=True), x.var(axes, correction=0, keepdim=True)
     return (x - mean) / (variance + float(attrs.epsilon)).sqrt()
@@ -147,8 +158,12 @@ def _batch_norm(
 ) -> tuple[Tensor, ...]:
     require(not attrs.training, "batch norm by the batch's own statistics")
     axes = [int(attrs.axis) % x.dim()]
-    normal = (x - _shaped(mean, axes, x)) / (_shaped(variance, axes, x) + float(attrs.epsilon)).sqrt()
-    return _affine(normal, scale, shift, axes, attrs), mean, variance
+
+    def norm(_: Any, x: Tensor, scale: Tensor, shift: Tensor, mean: Tensor, variance: Tensor) -> Tensor:
+        normal = (x - _shaped(mean, axes, x)) / (_shaped(variance, axes, x) + float(attrs.epsilon)).sqrt()
+        return _affine(normal, scale, shift, axes, attrs)
+
+    return _wide(norm)(attrs, x, scale, shift, mean, variance), mean, variance
 
 
 def _attention(attrs: Any, q: Tensor, k: Tensor, v: Tensor, *bias: Tensor) -> Tensor:
@@ -170,9 +185,9 @@ SUMS: dict[str, Function] = {
     **{f"nn.avg_pool{rank}d": _avg_pool(rank) for rank in (1, 2, 3)},
     **{f"nn.adaptive_avg_pool{rank}d": _adaptive(rank) for rank in (1, 2, 3)},
     "nn.pad": _pad,
-    "nn.layer_norm": _layer_norm,
-    "nn.group_norm": _group_norm,
-    "nn.instance_norm": _instance_norm,
+    "nn.layer_norm": _wide(_layer_norm),
+    "nn.group_norm": _wide(_group_norm),
+    "nn.instance_norm": _wide(_instance_norm),
     "nn.batch_norm": _batch_norm,
     "nn.attention": _attention,
     "nn.attention_bias": _attention,

@@ -146,18 +146,28 @@ def _aliases(outputs: Sequence[Any], inputs: Mapping[str, Any]) -> tuple[tuple[i
 
 _SHAPES = ("Shape", "ShapeTuple")
 """How releases of TVM name the type of a shape at run time. It is a sequence, as a tuple of results is."""
+_NUMBERS = (bool, int, float)
 
 
 def flat(result: Any) -> Sequence[Any]:
     """Return the results of main, which are a tensor or a tuple of tensors, as a sequence. Raise `NotATensor` for other
     results."""
-    is_one = result is None or hasattr(result, "numpy") or type(result).__name__ in _SHAPES
+    is_one = result is None or isinstance(result, _NUMBERS) or hasattr(result, "numpy") or _is_shape(result)
     results = (result,) if is_one else tuple(result)
     for index, each in enumerate(results):
         if not hasattr(each, "numpy"):
-            kind = "a shape" if type(each).__name__ in _SHAPES else f"a value of type {type(each).__name__}"
-            raise NotATensor(f"output {index} of the compiled function is {kind}, no tensor")
+            raise NotATensor(f"output {index} of the compiled function is {_kind(each)}, no tensor")
     return results
+
+
+def _is_shape(result: Any) -> bool:
+    return type(result).__name__ in _SHAPES
+
+
+def _kind(result: Any) -> str:
+    if isinstance(result, _NUMBERS):
+        return "a number"
+    return "a shape" if _is_shape(result) else f"a value of type {type(result).__name__}"
 
 
 def span(tensor: Any) -> memory.Span:

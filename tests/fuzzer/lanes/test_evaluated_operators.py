@@ -71,6 +71,31 @@ def test_prelu_multiplies_zero_by_the_slope() -> None:
     assert torch.equal(found.nan_to_num(-9.0), torch.tensor([[-9.0, -3.0, 2.0]]))
 
 
+NORM = SimpleNamespace(axes=[-1], axis=0, epsilon=1e-12, center=True, scale=True, training=False)
+GROUPS = SimpleNamespace(axes=[2], channel_axis=1, num_groups=1, epsilon=1e-12, center=True, scale=True)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize(
+    ("name", "attrs", "shape", "params"),
+    [
+        ("nn.layer_norm", NORM, (3,), 2),
+        ("nn.batch_norm", NORM, (3, 2), 4),
+        ("nn.group_norm", GROUPS, (2, 3, 4), 2),
+        ("nn.instance_norm", SimpleNamespace(**{**vars(GROUPS), "channel_axis": 1}), (2, 3, 4), 2),
+    ],
+)
+def test_a_norm_of_equal_numbers_in_half_precision_is_its_shift(
+    name: str, attrs: Any, shape: tuple[int, ...], params: int, dtype: torch.dtype
+) -> None:
+    """A variance of zero: the epsilon decides, and is zero in float16."""
+    x, zeros, shift = torch.zeros(shape, dtype=dtype), torch.zeros(3, dtype=dtype), torch.full((3,), 7.0, dtype=dtype)
+    found = value_of(name, attrs, (x, zeros + 1, shift, zeros, zeros)[: params + 1])
+    result = found[0] if isinstance(found, tuple) else found
+    assert result.dtype is dtype
+    assert torch.equal(result, torch.full(shape, 7.0, dtype=dtype))
+
+
 ROWS = torch.tensor([[1.0, 3.0, 2.0], [3.0, 2.0, 1.0]])
 """No row has equal elements; the tensor has, and so has none of the columns."""
 

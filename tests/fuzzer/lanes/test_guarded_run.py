@@ -17,7 +17,7 @@ from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import EVERY_TVM_LANE, TORCH
 from generators.builder import Builder
 from generators.choice import NumpySource
-from generators.graph import DType, TensorType
+from generators.graph import Array, DType, Input, TensorType
 from generators.onnx.rows import at_opset
 from generators.random_graph import with_values
 from oracles.lane import LaneSpec
@@ -127,3 +127,16 @@ def test_a_shape_is_no_tensor_whatever_it_has(executor: Executor, shape: tuple[i
     assert found.stage is Stage.RUN
     assert found.type.endswith("NotATensor")
     assert found.message == "output 0 of the compiled function is a shape, no tensor"
+
+
+def test_a_number_is_no_tensor(executor: Executor) -> None:
+    """TVM's importer returns a number for one item of the operator Shape."""
+    calls = [("v0", "Shape-13", "x0", {}), ("v1", "Gather-13", "v0 w0", {"axis": 0})]
+
+    def ones(item: Input) -> Array:
+        return np.ones(item.value.type.sizes, item.value.type.dtype.numpy)
+
+    case = case_of({"x0": "float32[2,3]", "w0": "int64[]"}, calls, "v1", ones, opset=13)
+    found = outcome_of(executor, case, LANES["relax-onnx-model-llvm"])
+    assert isinstance(found, Raised)
+    assert found.message == "output 0 of the compiled function is a number, no tensor"
