@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from generators.builder import Builder
 from generators.domain import POSITIVE, within
 from generators.graph import Attr, DType, Form, Role, TensorType, Value
+from generators.onnx.guard import finite
 from generators.onnx.operator import INPUTS, OUTPUTS, NodeForm
 from generators.onnx.rows import at_opset
 
@@ -213,10 +214,12 @@ def _hard_swish_by_parts(b: Builder) -> None:
 
 
 def _casts(b: Builder) -> None:
-    """A chain of conversions that keeps or loses digits."""
+    """A chain of conversions that keeps or loses digits. Out of range, a conversion to integers is undefined."""
     x = rows(b, b.source.integer(1, 3))
     for _ in range(b.source.integer(2, 4)):
-        x = call(b, "Cast", x, to=b.source.choice(("float16", "float64", "float32", "int32", "int64")))
+        to = b.source.choice(("float16", "float64", "float32", "int32", "int64"))
+        x = finite(b, x, -100, 100) if x.type.dtype.is_float and not DType(to).is_float else x
+        x = call(b, "Cast", x, to=to)
 
 
 def _shuffled_channels(b: Builder) -> None:
