@@ -7,6 +7,7 @@ PyTorch functions (relax_to_pyfunc_converter), but some of its mappings are appr
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -53,6 +54,13 @@ def _rounded(x: Tensor) -> Tensor:
     return x.round() if x.is_floating_point() else x
 
 
+def _gelu(x: Tensor) -> Tensor:
+    """By its formula, half precision in float32. PyTorch 2.13 gives NaN for infinity where it computes many elements at
+    once."""
+    wide = x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
+    return (wide * (0.5 + 0.5 * torch.erf(wide * math.sqrt(0.5)))).to(x.dtype)
+
+
 UNARY = {
     **{
         name: floats(getattr(torch, name))
@@ -84,7 +92,7 @@ UNARY = {
     "nn.relu6": plain(functional.relu6),
     "nn.silu": floats(functional.silu),
     "nn.selu": floats(functional.selu),
-    "nn.gelu": floats(functional.gelu),
+    "nn.gelu": floats(_gelu),
     "nn.gelu_tanh": floats(lambda x: functional.gelu(x, approximate="tanh")),
 }
 

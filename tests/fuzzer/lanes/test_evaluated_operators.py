@@ -71,6 +71,17 @@ def test_prelu_multiplies_zero_by_the_slope() -> None:
     assert torch.equal(found.nan_to_num(-9.0), torch.tensor([[-9.0, -3.0, 2.0]]))
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16, torch.float64])
+def test_gelu_of_infinity_is_infinity(dtype: torch.dtype) -> None:
+    """PyTorch 2.13 gives NaN for 40 of them, and infinity for one."""
+    x = torch.full((40,), torch.inf, dtype=dtype)
+    assert torch.equal(value_of("nn.gelu", NO_ATTRS, (x,)), x)
+    numbers = torch.linspace(-4, 4, 40).to(dtype)
+    found, known = value_of("nn.gelu", NO_ATTRS, (numbers,)), torch.nn.functional.gelu(numbers)
+    assert found.dtype is dtype
+    torch.testing.assert_close(found, known)
+
+
 NORM = SimpleNamespace(axes=[-1], axis=0, epsilon=1e-12, center=True, scale=True, training=False)
 GROUPS = SimpleNamespace(axes=[2], channel_axis=1, num_groups=1, epsilon=1e-12, center=True, scale=True)
 
