@@ -13,7 +13,7 @@ TESTS ?= tests
 help:
 	@echo "make fuzz              install into $(VENV), then fuzz for $(SECONDS) s"
 	@echo "make test              install, check style and types, run all tests but the long ones"
-	@echo "make test-long         install, run the tests that take more than ten seconds each"
+	@echo "make test-long         install, run the tests that take more than five seconds each"
 	@echo "make quick             install, run the tests that start no compiler and are not slow"
 	@echo "make test-toolchains   install $(TOOLCHAINS), run the tests that need them"
 	@echo "make coverage          install, run $(TESTS), print how many lines they reach; all tests take 25 CPU minutes"
@@ -36,7 +36,7 @@ lint: $(VENV)/installed
 	$(BIN)/mypy --config-file tests/mypy.ini
 
 quick: $(VENV)/installed
-	$(BIN)/pytest -n auto --dist worksteal -m "not tvm and not exhaustive and not browser and not slow"
+	$(BIN)/pytest -n auto --dist worksteal -m "not tvm and not exhaustive and not browser and not slow and not long"
 
 test: lint
 	$(BIN)/pytest -n auto --dist worksteal -m "not long"

@@ -149,9 +149,10 @@ def lost(before: Left, after: Left) -> Iterator[str]:
         yield f"the next test was {before.counted.next_test}, and is {after.counted.next_test} now"
 
 
-def missed(once: Left, twice: Left, after: Left) -> Iterator[str]:
-    """What the same tests show in both runs without a kill, and the campaign that was killed has nowhere."""
-    folders = after.folders
+def missed(once: Left, after: Left, twice: Left | None = None) -> Iterator[str]:
+    """What the same tests show in a run without a kill, or in both of two, and the campaign that was killed has
+    nowhere."""
+    twice, folders = twice or once, after.folders
     for name in sorted(once.folders.waiting.keys() & twice.folders.waiting.keys()):
         doc = once.folders.waiting[name]
         alike = (other for other in (*folders.waiting.values(), *folders.parked.values()) if accounts_for(other, doc))
@@ -411,7 +412,7 @@ def main() -> None:
     end = before.counted.next_test
     beside = Path(tempfile.mkdtemp(prefix="difftvm-kill-"))
     once, twice = (run_without_a_kill(options, beside / name, first, end) for name in ("once", "twice"))
-    lines = list(missed(once, twice, before))
+    lines = list(missed(once, before, twice))
     bad += len(lines)
     both = once.folders.waiting.keys() & twice.folders.waiting.keys()
     either = once.folders.waiting.keys() | twice.folders.waiting.keys()

@@ -42,6 +42,7 @@ def imported(folder: Path, names: list[str]) -> tuple[str, str]:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_every_benchmark_can_be_imported() -> None:
     failures, tracebacks = imported(BENCHMARKS, sorted(path.stem for path in BENCHMARKS.glob("*.py")))
     assert failures == "", tracebacks

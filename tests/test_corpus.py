@@ -239,6 +239,7 @@ def test_the_list() -> None:
 
 
 @pytest.mark.tvm
+@pytest.mark.long
 def test_what_the_host_gives(fleet: Fleet) -> None:
     """No oracle objects to the founding cases in today's TVM, on the lanes that they name."""
     checks = list(founding_cases.run(_only("host"), fleet))
@@ -264,6 +265,7 @@ def test_every_founding_case_gives_exactly_what_it_must() -> None:
 
 
 @pytest.mark.tvm
+@pytest.mark.long
 def test_a_case_with_another_result_than_expected_is_reported(tmp_path: Path) -> None:
     shutil.copytree(CORPUS[0].parent / "loop", tmp_path / "loop")
     path = tmp_path / "loop" / founding_cases.NAME

@@ -31,6 +31,7 @@ def test_there_are_enough_of_them_and_the_page_says_how_many() -> None:
     assert all(row.commands for row in ROWS.values())
 
 
+@pytest.mark.long
 def test_some_files_by_hand_and_some_mutations_do_no_harm() -> None:
     """In a process of their own, because the memory of a fork is that of its parent."""
     command = [sys.executable, str(ROOT / "benchmarks" / "hostile_files.py")]

@@ -108,7 +108,8 @@ def test_a_sighting_may_not_vanish_whatever_is_counted(tmp_path: Path) -> None:
 
 
 def missed(once: Path, campaign: Path, twice: Path | None = None) -> list[str]:
-    return list(kill.missed(kill.left_in(once), kill.left_in(twice or once), kill.left_in(campaign)))
+    again = None if twice is None else kill.left_in(twice)
+    return list(kill.missed(kill.left_in(once), kill.left_in(campaign), again))
 
 
 def test_what_a_test_shows_must_be_somewhere_in_the_campaign(tmp_path: Path) -> None:

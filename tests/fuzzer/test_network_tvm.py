@@ -30,6 +30,7 @@ open(@STARTED@, "a").write(f"{os.getpid()}\\n")
 """
 
 
+@pytest.mark.long
 def test_a_campaign_runs_without_a_network(tmp_path: Path) -> None:
     """Each Python process of the run reports what it looks up and where it connects. Where the system allows it, the
     run also has no network interface."""

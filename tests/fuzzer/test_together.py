@@ -54,6 +54,7 @@ def test_a_second_writer_is_refused_with_the_pid_of_the_first(tmp_path: Path, wr
         assert second.stderr.strip().endswith(f"process {writer.pid} runs this campaign")
 
 
+@pytest.mark.long
 def test_ten_readers_beside_a_writer(tmp_path: Path, writer: subprocess.Popen[bytes]) -> None:
     with ThreadPoolExecutor(10) as pool:
         counts = list(pool.map(lambda _: finished_in(tmp_path / "c"), range(20)))
@@ -62,6 +63,7 @@ def test_ten_readers_beside_a_writer(tmp_path: Path, writer: subprocess.Popen[by
     assert finished_in(tmp_path / "c") >= max(counts)
 
 
+@pytest.mark.long
 def test_a_merge_during_a_run(tmp_path: Path, writer: subprocess.Popen[bytes]) -> None:
     before = finished_in(tmp_path / "c")
     merged = done("merge", tmp_path / "c", "--into", tmp_path / "into")

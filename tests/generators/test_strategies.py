@@ -38,6 +38,7 @@ def test_a_case_shrinks_to_the_one_operator_that_matters() -> None:
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("wanted", [("tanh",), ("abs", "tanh")])
+@pytest.mark.long
 def test_a_case_shrinks_to_the_calls_that_matter(wanted: tuple[str, ...]) -> None:
     found = smallest(set(wanted), "neg", "abs", "relu", "add", "tanh", "sub", "exp")
     assert sorted(found.graph.ops) == sorted(wanted)

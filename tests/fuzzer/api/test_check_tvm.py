@@ -32,6 +32,7 @@ def _closed() -> Iterator[None]:
         yield
 
 
+@pytest.mark.long
 def test_a_right_model_says_what_ran(tmp_path: Path) -> None:
     model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.GELU())
     checked = difftvm.check(model, torch.randn(2, 3), lanes="relax-export-llvm,relax-fx-llvm", folder=tmp_path)
@@ -85,6 +86,7 @@ def test_a_wrong_onnx_file_raises_with_the_node_of_the_file(tmp_path: Path) -> N
     assert shown.returncode == 1
 
 
+@pytest.mark.long
 def test_the_example_of_the_page_prints_what_the_page_says() -> None:
     page = (ROOT / "docs" / "library.md").read_text()
     command = [sys.executable, "docs/examples/check_model.py"]

@@ -96,6 +96,7 @@ def passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.mark.tvm
+@pytest.mark.long
 def test_a_module_is_right_in_each_lane(tmp_path: Path) -> None:
     rows = np.ones((5, 8), np.float32)
     done = difftvm.check(attention(), {"x": rows}, folder=tmp_path)
@@ -120,12 +121,14 @@ def test_a_pass_that_changes_the_meaning_is_found_with_a_script(tmp_path: Path, 
 
 
 @pytest.mark.tvm
+@pytest.mark.long
 def test_a_pass_that_crashes_ends_its_own_process(tmp_path: Path, passes: Any) -> None:
     with pytest.raises(FindingError, match="the process ended by signal 11"):
         difftvm.check_pass(passes.end, modules=[attention()], seed=1, tests=1, folder=tmp_path / "found")
 
 
 @pytest.mark.tvm
+@pytest.mark.long
 def test_a_pass_that_is_not_idempotent_is_found_where_it_claims_to_be(tmp_path: Path, passes: Any) -> None:
     options: dict[str, Any] = {"modules": [attention()], "seed": 1, "tests": 1}
     done = difftvm.check_pass(passes.repeat_relu, **options, folder=tmp_path / "no-claim")
@@ -137,6 +140,7 @@ def test_a_pass_that_is_not_idempotent_is_found_where_it_claims_to_be(tmp_path: 
 
 
 @pytest.mark.tvm
+@pytest.mark.long
 def test_a_pass_whose_result_is_ill_formed_is_found(tmp_path: Path, passes: Any) -> None:
     with pytest.raises(FindingError, match=r"TVM's checker refuses the module: .*forgotten is not defined") as error:
         difftvm.check_pass(passes.forget_definition, modules=[attention()], seed=1, tests=1, folder=tmp_path / "found")
@@ -145,6 +149,7 @@ def test_a_pass_whose_result_is_ill_formed_is_found(tmp_path: Path, passes: Any)
 
 
 @pytest.mark.tvm
+@pytest.mark.long
 def test_a_right_pass_of_tvm_on_kernels(tmp_path: Path) -> None:
     done = difftvm.check_pass("FuseTIR", modules=[attention()], on="kernels", seed=1, tests=1, folder=tmp_path)
     assert (done.tests, done.ran, done.changed, done.flaky) == (1, 2, 1, 0)
@@ -152,6 +157,7 @@ def test_a_right_pass_of_tvm_on_kernels(tmp_path: Path) -> None:
 
 
 @pytest.mark.tvm
+@pytest.mark.long
 def test_a_pass_that_changes_nothing_is_not_reached(tmp_path: Path, passes: Any) -> None:
     with pytest.raises(PassNotReached, match="the pass nothing changed none of 1 modules"):
         difftvm.check_pass(passes.nothing, modules=[attention()], seed=1, tests=1, folder=tmp_path / "found")

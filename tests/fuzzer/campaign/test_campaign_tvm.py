@@ -109,6 +109,7 @@ def test_sightings_wait_and_are_replayed(folder: Path, first: tuple[Mapping[str,
     assert waiting.replayed == Exit.SAME
 
 
+@pytest.mark.long
 def test_sightings_are_investigated_on_demand(worked: Mapping[str, Any]) -> None:
     assert (worked["waiting"], worked["parked"]) == (0, 0)
     assert worked["investigated"] >= len(worked["new"]) > 0

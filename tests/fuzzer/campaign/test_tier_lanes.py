@@ -204,6 +204,7 @@ def test_without_guidance_the_seed_the_number_and_tier_1_decide() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_no_lane_and_no_pass_starves_in_a_thousand_tests() -> None:
     """Each lane that fits runs about every `FLOOR` tests, as far as one overdue lane for each test allows."""
     chooser, outcomes, counts = LaneChooser(), outcomes_of(EXPORT, ONNX, RAW, FX), Counter[str]()

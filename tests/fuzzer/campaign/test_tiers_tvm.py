@@ -131,6 +131,7 @@ def done_on(executor: Executor, op: str) -> tuple[TieredResult, list[tuple[Kind,
 
 
 @pytest.mark.parametrize(("op", "kind"), [("tanh", Kind.WRONG_VALUE), ("exp", Kind.WRONG_DTYPE)])
+@pytest.mark.long
 def test_a_wrong_converter_is_found_and_compiled_code_shows_it(wrong: Executor, op: str, kind: Kind) -> None:
     done, found = done_on(wrong, op)
     assert (kind, "relax-export-llvm") in found

@@ -223,6 +223,7 @@ def test_the_last_update_of_a_failed_process_has_its_log(tmp_path: Path) -> None
     assert node.collect() == Update({}, 0, 1, "no compiler here\n")
 
 
+@pytest.mark.long
 def test_a_stopped_process_ends_cleanly_and_the_next_continues(tmp_path: Path) -> None:
     share = Assignment(0, 1, 1, 0, 40, 1, ("--pace", "0.05"), PROGRAM)
     node = NodeProcess(share, tmp_path / "n")

@@ -102,6 +102,7 @@ def test_a_finding_is_reduced_again_and_the_old_one_stays(tmp_path: Path, fleet:
 
 
 @pytest.mark.tvm
+@pytest.mark.long
 def test_a_finding_that_does_not_fail_any_more_is_not_saved(tmp_path: Path, fleet: Fleet) -> None:
     folder = saved(tmp_path / "campaign", [("v0", "neg", "x0")])
     (result,) = minimized(fleet, folder, tmp_path / "minimized")
@@ -113,6 +114,7 @@ def test_a_finding_that_does_not_fail_any_more_is_not_saved(tmp_path: Path, flee
 
 
 @pytest.mark.tvm
+@pytest.mark.long
 def test_a_case_without_a_finding_is_reduced_for_the_failure_of_its_lane(tmp_path: Path, fleet: Fleet) -> None:
     for name, data in zip((case_file.JSON_NAME, case_file.TENSORS_NAME), case_file.encode(whole(CALLS)), strict=True):
         (tmp_path / name).write_bytes(data)
@@ -134,6 +136,7 @@ def relus(path: Path, count: int) -> Path:
 
 
 @pytest.mark.tvm
+@pytest.mark.long
 def test_a_model_of_onnx_is_reduced_to_the_node_that_fails(tmp_path: Path, fleet: Fleet) -> None:
     path = relus(tmp_path / "net.onnx", 300)
     (result,) = minimized(fleet, path, tmp_path / "out", lanes="relax-onnx-model-llvm")

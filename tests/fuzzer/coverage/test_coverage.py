@@ -174,6 +174,7 @@ def test_a_child_that_does_not_start_is_a_missing_environment() -> None:
 
 
 @pytest.mark.tvm
+@pytest.mark.long
 def test_the_keys_of_real_programs() -> None:
     counts: list[int] = []
     options = CoverageOptions((TABLE["softmax"], TABLE["relu"]), count=4, workers=2)

@@ -62,6 +62,7 @@ def test_another_case_in_the_way_is_kept(tmp_path: Path) -> None:
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("more", [[], ["--json"]])
+@pytest.mark.long
 def test_the_last_line_is_json_with_the_figures(more: list[str]) -> None:
     command = [sys.executable, "-m", "fuzzer.cli", "gen", "--count", "30", "--seed", "2", "--stats", *more]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
@@ -138,6 +139,7 @@ def test_layouts_are_what_pytorch_sees(judge: Validity) -> None:
     assert judge(turned).verdict is CaseVerdict.INVALID
 
 
+@pytest.mark.long
 def test_a_process_that_dies_costs_one_answer() -> None:
     with Validity() as judge:
         judge._child.kill()
@@ -148,6 +150,7 @@ def test_a_process_that_dies_costs_one_answer() -> None:
 
 
 @pytest.mark.exhaustive
+@pytest.mark.long
 def test_a_case_that_does_not_end_costs_one_answer() -> None:
     with Validity(seconds=1.0) as judge:
         os.kill(judge._child.pid, signal.SIGSTOP)

@@ -66,12 +66,14 @@ def test_killed_at_every_point(server: GitHubServer, finding: Draft, place: Plac
 
 
 @pytest.mark.exhaustive
+@pytest.mark.long
 def test_killed_at_every_point_from_the_first_on(server: GitHubServer, finding: Draft, place: Place) -> None:
     assert killed_everywhere(place, server, finding, [], "entry") >= 20
 
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("fault", [Fault.RESET_AFTER, Fault.LATE])
+@pytest.mark.long
 def test_a_lost_answer_and_a_kill_at_every_point_behind_it(
     server: GitHubServer, finding: Draft, place: Place, fault: Fault
 ) -> None:

@@ -42,6 +42,7 @@ def numbered(number: int) -> Case:
 
 
 @pytest.mark.parametrize("sin", ["scratch", "scratch_file", "scratch_link", "log", "zygote", "files"])
+@pytest.mark.long
 def test_what_a_lane_does_to_its_surroundings_costs_no_other_its_result(executor: Executor, sin: str) -> None:
     """It deletes or replaces all scratch folders, cuts the log, kills the zygote, or leaves files open."""
     first = {"log": Died, "zygote": Died}.get(sin, Ran)
@@ -62,6 +63,7 @@ def test_what_a_lane_leaves_running_ends_with_its_process(executor: Executor) ->
     assert not executor._idle, "a process that has left others runs no other case"
 
 
+@pytest.mark.long
 def test_a_process_without_an_environment_ends_after_the_zygote_was_killed(tmp_path: Path) -> None:
     """No child is asked for after it, so the end of the executor has to end it."""
     with Executor(tmp_path / "scratch") as executor:
@@ -123,6 +125,7 @@ def test_processes_below_a_lane_count_as_the_lane(executor: Executor, sin: str, 
     assert all(map(ends, set(process_tree.descendants(os.getpid())) - before))
 
 
+@pytest.mark.long
 def test_what_a_lane_left_ends_when_the_zygote_is_killed(executor: Executor) -> None:
     hanging = threading.Thread(target=lambda: executor.run_fresh(sine(), (faulty("hog"),), SHORT))
     hanging.start()

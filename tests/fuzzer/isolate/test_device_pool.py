@@ -266,6 +266,7 @@ def test_a_silent_wrong_is_confirmed_in_fresh_workers(make: Make) -> None:
 
 
 @pytest.mark.exhaustive
+@pytest.mark.long
 def test_no_test_of_fifty_is_blamed_for_another(make: Make) -> None:
     """Random faults: each lane has the outcome that it would have by itself."""
     random = np.random.default_rng(34)

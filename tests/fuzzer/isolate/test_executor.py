@@ -348,6 +348,7 @@ def test_after_a_run_nothing_is_left(executor: Executor, folder: Path) -> None:
     assert [len(os.listdir(place)) for place in places] == before
 
 
+@pytest.mark.long
 def test_a_zygote_that_was_killed_is_started_anew_and_outlives_the_thread_that_did_so(executor: Executor) -> None:
     killed = executor._zygote
     killed.kill()
@@ -454,6 +455,7 @@ STOPPED = """
 """
 
 
+@pytest.mark.long
 def test_a_lane_is_not_over_time_because_the_supervisor_was_stopped(tmp_path: Path) -> None:
     command = [sys.executable, "-c", textwrap.dedent(STOPPED), str(tmp_path / "scratch")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

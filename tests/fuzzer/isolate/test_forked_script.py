@@ -121,6 +121,7 @@ sys.exit(1)
     assert run(executor, source) == ScriptRun(1)
 
 
+@pytest.mark.long
 def test_a_script_that_runs_only_until_the_zygote_ends_has_no_exit_code(executor: Executor) -> None:
     assert run(executor, f"import os, time; {KILLS_THE_ZYGOTE}") == ScriptRun(None, "the zygote ended each time")
 

@@ -48,6 +48,7 @@ def assert_its_script_exits_1(mutant: Mutant, case: Case, folder: Path) -> None:
     assert "IndexError" in done.stdout
 
 
+@pytest.mark.long
 def test_tvm_does_not_refuse_an_item_beyond_the_end_of_a_tuple(executor: Executor, tmp_path: Path) -> None:
     """TVM 0.27: the checker lets it pass, and no build takes it."""
     for size in range(2, 12):

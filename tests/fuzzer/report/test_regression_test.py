@@ -149,6 +149,7 @@ def test_a_test_that_passes_today_is_not_saved(saved: Path) -> None:
 
 
 @pytest.mark.tvm
+@pytest.mark.long
 def test_the_tests_of_shipped_findings_fail_today(tmp_path: Path) -> None:
     """With the check, not with pytest: it asks for the failure of the finding, and not for any."""
     slugs = ("internal-error-groupnorm-df70d571aecc", "wrong-dtype-rfloordividescalar-b0322ee01467")
@@ -157,6 +158,7 @@ def test_the_tests_of_shipped_findings_fail_today(tmp_path: Path) -> None:
 
 
 @pytest.mark.tvm
+@pytest.mark.long
 def test_a_test_of_what_works_passes(tmp_path: Path) -> None:
     """The test of a finding that TVM does not have."""
     case = case_of({"x0": "float32[2,3]"}, [("v0", "neg", "x0")], "v0")

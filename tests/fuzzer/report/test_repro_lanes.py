@@ -165,6 +165,7 @@ def test_a_program_that_is_missing_is_named_in_one_sentence_and_exits_125(
 
 @pytest.mark.tvm
 @pytest.mark.programs("gcc", "sed")
+@pytest.mark.long
 def test_a_sanitizers_report_exits_1(warm: WarmPython, tmp_path: Path) -> None:
     off_by_one = r"s/\(compute[A-Za-z_0-9]*\)\[\(.*\)\] = /\1[(\2) + 1] = /"
     edit = f"for each in \"$@\"; do case $each in *.c) sed -i '{off_by_one}' $each;; esac; done"
@@ -230,6 +231,7 @@ def test_side_effects(warm: WarmPython, tmp_path: Path) -> None:
 
 
 @pytest.mark.tvm
+@pytest.mark.long
 def test_processes_that_agree_exit_0(warm: WarmPython, tmp_path: Path) -> None:
     text = script(NAMED["again"], Kind.NONDETERMINISTIC, Mismatch(0, "1", "2"))
     assert text.count("range(5)") == 1

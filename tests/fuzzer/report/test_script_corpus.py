@@ -19,6 +19,7 @@ SHIPPED = sorted((CRASHES / "SHIPPED").read_text().split())
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_scripts_of_every_lane_and_evidence_are_what_they_were() -> None:
     lines = script_corpus.DIGESTS.read_text().splitlines()
     assert script_corpus.digests() == {lane: digest for digest, _, lane in (line.partition("  ") for line in lines)}

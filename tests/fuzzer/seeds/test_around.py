@@ -52,6 +52,7 @@ def end():
 
 
 @pytest.mark.tvm
+@pytest.mark.long
 def test_the_whole_model_is_a_piece_and_so_are_its_parts(tmp_path: Path) -> None:
     around = import_around(write(tmp_path / "net.pt2", MODEL), tmp_path / "c")
     ops = [case.graph.ops for case in around.pieces.values()]
@@ -82,6 +83,7 @@ def test_a_model_without_a_piece_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.tvm
+@pytest.mark.long
 def test_a_module_of_a_file_is_exported(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "my net.py").write_text(NET)
     out = tmp_path / "out"

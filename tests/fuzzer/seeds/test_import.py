@@ -47,6 +47,7 @@ def fuzz(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
 
 
 @pytest.mark.tvm
+@pytest.mark.long
 def test_a_model_becomes_cases_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -93,6 +94,7 @@ def test_bad_input_ends_with_64_and_leaves_nothing(
 
 
 @pytest.mark.tvm
+@pytest.mark.long
 def test_of_a_folder_the_good_files_are_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -117,6 +119,7 @@ def test_so_many_pieces_of_a_file_are_tried_and_no_more(tmp_path: Path, monkeypa
 
 
 @pytest.mark.tvm
+@pytest.mark.long
 def test_what_cannot_be_written_leaves_nothing_half_written(tmp_path: Path) -> None:
     (tmp_path / "corpus").write_text("in the way")
     with pytest.raises(Invalid, match="corpus"):

@@ -150,6 +150,7 @@ def mine(executor: Executor, cache: Path, tmp_path: Path) -> Iterator[Fleet]:
 
 
 @pytest.mark.tvm
+@pytest.mark.long
 def test_lanes_in_another_toolchain_are_judged_by_references_of_the_host(mine: Fleet) -> None:
     """And its child finds our packages by links, in another process than the host's."""
     lanes = in_toolchains(TVM_LANES, named("mine"))
@@ -163,6 +164,7 @@ def test_lanes_in_another_toolchain_are_judged_by_references_of_the_host(mine: F
 
 
 @pytest.mark.tvm
+@pytest.mark.long
 def test_every_lane_works_on_the_case_of_the_check(fleet: Fleet) -> None:
     report = toolchain_check.check(named("host")[0], fleet)
     assert [lane for lane in report.lanes if not lane.passed] == []

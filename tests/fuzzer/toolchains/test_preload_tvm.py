@@ -108,6 +108,7 @@ def test_wrong_results_are_found_reduced_and_replayed_with_the_file_only(tmp_pat
     assert (plain.returncode, plain.stdout.splitlines()[-1]) == (GONE, "the bug is gone")
 
 
+@pytest.mark.long
 def test_one_that_raises_starts_no_campaign(tmp_path: Path) -> None:
     path = tmp_path / "bad.py"
     path.write_text("import tvm\n\ntvm.ir.Op.get('relax.nosuch')\n")
@@ -120,6 +121,7 @@ def test_one_that_raises_starts_no_campaign(tmp_path: Path) -> None:
     assert list((tmp_path / "crashes").iterdir()) == []
 
 
+@pytest.mark.long
 def test_one_that_ends_its_process_is_named(tmp_path: Path) -> None:
     path = tmp_path / "ends.py"
     path.write_text("import os\nos._exit(3)\n")
