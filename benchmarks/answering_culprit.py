@@ -39,11 +39,11 @@ def value_of(node: torch.fx.Node) -> Any:
     args, kwargs = torch.fx.map_arg((node.args, node.kwargs), value_of)
     match node.op:
         case "call_function":
-            return node.target(*args, **kwargs)  # type: ignore[operator]
+            return node.target(*args, **kwargs)
         case "call_method":
             return getattr(args[0], str(node.target))(*args[1:], **kwargs)
         case "call_module":
-            return node.graph.owning_module.get_submodule(str(node.target))(*args, **kwargs)  # type: ignore[union-attr]
+            return node.graph.owning_module.get_submodule(str(node.target))(*args, **kwargs)
         case _:
             return getattr(node.graph.owning_module, str(node.target))
 

@@ -66,8 +66,8 @@ def measure(folder: Path, tests: int, seed: int) -> int:
     print(f"{1000 * seconds / tests:.0f} CPU ms per test")
     for stage, spent in [*stages.most_common(), ("processes", seconds - sum(stages.values()))]:
         print(f"  {stage:10} {1000 * spent / tests:7.1f} ms per test  {100 * spent / seconds:5.1f} %")
-    for (lane, verdict), count in sorted(verdict_counts.items()):
-        print(f"  {count:5} {lane} {verdict}")
+    for (name, verdict), count in sorted(verdict_counts.items()):
+        print(f"  {count:5} {name} {verdict}")
     print(f"{sum(undefined.values())} evaluations without a result:")
     for reason, count in undefined.most_common(MOST_REASONS):
         print(f"  {count:5} {reason}")

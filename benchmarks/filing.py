@@ -39,7 +39,7 @@ MOST_ATTEMPTS = 12
 
 def finding(folder: Path) -> Path:
     with Store(folder, 1) as store:
-        doc = store.save(*raised(), {"tvm": "0.27.0"})
+        doc = store.save(raised()[0], {"tvm": "0.27.0"})
     assert doc is not None
     return folder / "crashes" / doc.slug
 

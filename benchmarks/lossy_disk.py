@@ -154,11 +154,12 @@ class Disk:
             [(self._folder(path), path.name, node) for path, node in added],
         )
         self._changes.append(change)
-        for folder, name in change.removed:
-            folder.names.pop(name, None)
-        for folder, name, node in change.added:
-            folder.names[name] = node
-        for folder in {id(folder): folder for folder, *_ in (*change.removed, *change.added)}.values():
+        for gone, name in change.removed:
+            gone.names.pop(name, None)
+        for new, name, node in change.added:
+            new.names[name] = node
+        changed = [each[0] for each in change.removed] + [each[0] for each in change.added]
+        for folder in {id(folder): folder for folder in changed}.values():
             folder.since.append(change)
 
     def _folder(self, path: Path) -> Folder:

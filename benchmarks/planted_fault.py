@@ -65,4 +65,4 @@ def run(lane: FaultyLane, prepared: PreparedCase, spec: LaneSpec, step: Step) ->
         return Ran(tuple(map(from_torch, model(*prepared.torch_inputs()))))
 
 
-FaultyLane.run = run  # type: ignore[method-assign]
+FaultyLane.run = run  # type: ignore[assignment]

@@ -29,7 +29,7 @@ from fuzzer.triage.investigate import sightings
 from fuzzer.triage.reproduce import judged_run
 from generators import case_file
 from oracles.judge import judge_all
-from oracles.outcome import Built, Died, Outcome, Raised, Ran, Skipped, TimedOut, Unsupported
+from oracles.outcome import Broken, Built, Died, Outcome, Raised, Ran, Skipped, TimedOut, Unsupported
 
 
 class TestSummary(msgspec.Struct, frozen=True):
@@ -67,6 +67,8 @@ def summary(outcome: Outcome) -> str:
             return f"unsupported {stage}"
         case Skipped():
             return "skipped"
+        case Broken():
+            return "broken"
 
 
 def record(path: Path, tests: int, seed: int) -> None:

@@ -69,7 +69,7 @@ def leave_out_the_self_test() -> None:
                     "fuzzer.isolate.selftest", self_test=lambda executor: [], why_skipped=lambda executor, lanes: ""
                 )
 
-    sys.meta_path.insert(0, Finder())  # type: ignore[arg-type]
+    sys.meta_path.insert(0, Finder())
 
 
 FINISHED = "DIFFTVM_BENCHMARK_FINISHED"
@@ -82,7 +82,7 @@ def note_finished_tests(path: str) -> None:
         def find_spec(cls, name: str, path: Sequence[str] | None = None, target: object = None) -> ModuleSpec | None:
             found = super().find_spec(name, path) if name == "fuzzer.campaign.store" else None
             if found is not None and found.loader is not None:
-                found.loader.exec_module = partial(_with_notes, found.loader.exec_module)  # type: ignore[method-assign]
+                found.loader.exec_module = partial(_with_notes, found.loader.exec_module)
             return found
 
     def _with_notes(execute: Callable[[ModuleType], None], store: ModuleType) -> None:
