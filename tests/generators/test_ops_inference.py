@@ -73,6 +73,7 @@ def test_types_are_what_pytorch_gives(op: Op, data: st.DataObject) -> None:
 
 
 @each_row()
+@pytest.mark.exhaustive
 def test_the_campaign_draws_every_row(op: Op) -> None:
     """At least 40 % of the attempts must fit: a row that seldom fits is seldom tested."""
     graphs = drawn(op.name)

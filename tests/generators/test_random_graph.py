@@ -260,6 +260,7 @@ def test_guards_are_added_to_the_given_operators() -> None:
 
 
 @pytest.mark.parametrize("op", OPS[::10], ids=lambda op: op.name)
+@pytest.mark.exhaustive
 def test_graphs_can_be_drawn_from_one_row(op: object) -> None:
     for index in range(3):
         case = generate(NumpySource(8, index), SMALL, [op], symbolic=None)

@@ -14,6 +14,7 @@ PLAIN = TVM_LANES[0]
 
 
 @pytest.mark.parametrize("lane", dict.fromkeys((*LANES, *EVERY_TVM_LANE, *HONEST_LANES)), ids=str)
+@pytest.mark.exhaustive
 def test_difftvms_own_lanes_are_accepted(lane: LaneSpec) -> None:
     assert invalid_reason(lane) is None
 

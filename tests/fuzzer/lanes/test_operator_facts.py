@@ -16,11 +16,13 @@ I64, BOOL = F32.with_dtype(DType.INT64), F32.with_dtype(DType.BOOL)
 
 
 @EACH_ROW
+@pytest.mark.exhaustive
 def test_only_an_operator_that_rounds_has_an_arithmetic(op: Op) -> None:
     assert op.terms is not None or op.arithmetic is Arithmetic.FUNCTION
 
 
 @EACH_ROW
+@pytest.mark.exhaustive
 def test_zero_sensitive_operands_exist(op: Op) -> None:
     assert all(0 <= place < op.arity[1] for place in op.zero_sensitivity.operands or ())
 

@@ -84,6 +84,7 @@ EVIDENCE = [
 
 @pytest.mark.parametrize("lane", [LLVM, ONNX, C, ONNXRUNTIME, *EXPORTED, OTHER], ids=str)
 @pytest.mark.parametrize(("kind", "evidence"), EVIDENCE, ids=[kind for kind, _ in EVIDENCE])
+@pytest.mark.exhaustive
 def test_every_kind_of_finding_on_every_lane_gives_a_whole_script(
     kind: Kind, evidence: Evidence, lane: LaneSpec
 ) -> None:

@@ -78,6 +78,7 @@ EVIDENCE: list[tuple[Kind, Evidence]] = [
 
 @pytest.mark.parametrize("lane", [*SAMPLED_LANES, *TVM_LANES], ids=str)
 @pytest.mark.parametrize(("kind", "evidence"), EVIDENCE, ids=[f"{i}-{kind}" for i, (kind, _) in enumerate(EVIDENCE)])
+@pytest.mark.exhaustive
 def test_every_lane_and_evidence_gives_a_whole_script(lane: LaneSpec, kind: Kind, evidence: Evidence) -> None:
     if lane.importer is Importer.DYNAMO and not isinstance(evidence, (*FAILURES, Mismatch, IllFormed)):
         return  # all that such a lane notes

@@ -49,6 +49,7 @@ SPECIAL = sorted(name for name, op in TABLE.items() if op.plainer is not None)
 
 
 @pytest.mark.parametrize("name", SPECIAL)
+@pytest.mark.exhaustive
 def test_plainer_operators_exist_and_lead_to_a_plainest_one(name: str) -> None:
     """Each step leads to another operator of the table, and none comes twice."""
     chain, nearest = [name], TABLE[name].plainer
@@ -61,6 +62,7 @@ def test_plainer_operators_exist_and_lead_to_a_plainest_one(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SPECIAL)
+@pytest.mark.exhaustive
 def test_a_plainer_operator_takes_no_more_operands_than_there_may_be(name: str) -> None:
     special, plainer = TABLE[name], TABLE[str(TABLE[name].plainer)]
     assert plainer.arity[0] <= special.arity[1]
@@ -68,6 +70,7 @@ def test_a_plainer_operator_takes_no_more_operands_than_there_may_be(name: str) 
 
 
 @pytest.mark.parametrize("name", SPECIAL)
+@pytest.mark.exhaustive
 def test_every_special_operator_can_be_called_as_a_plainer_one(name: str) -> None:
     """Among random calls there is one that a plainer operator takes."""
     assert any(_has_a_plainer(name, seed) for seed in range(40))

@@ -20,6 +20,7 @@ STRICTER = {
 
 
 @EACH_ROW
+@pytest.mark.exhaustive
 def test_random_calls_are_accepted_and_refused_as_by_pytorch(op: Op) -> None:
     if op.name != "gelu":  # random calls have no text that `approximate` accepts
         assert compare_calls(op, 100).keys() <= {
@@ -30,6 +31,7 @@ def test_random_calls_are_accepted_and_refused_as_by_pytorch(op: Op) -> None:
 
 
 @EACH_ROW
+@pytest.mark.exhaustive
 def test_every_form_gives_the_results_of_the_plain_form(op: Op) -> None:
     compared, wrong = compare_forms(op, 40)
     assert not wrong

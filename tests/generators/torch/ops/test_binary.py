@@ -26,6 +26,7 @@ ALPHA: Attrs = {"alpha": 1}
 
 
 @EACH_ROW
+@pytest.mark.exhaustive
 def test_random_calls_are_accepted_and_refused_as_by_pytorch(op: Op) -> None:
     assert compare_calls(op, 100).keys() <= {
         "accepted",
@@ -35,6 +36,7 @@ def test_random_calls_are_accepted_and_refused_as_by_pytorch(op: Op) -> None:
 
 
 @EACH_ROW
+@pytest.mark.exhaustive
 def test_every_form_gives_the_results_of_the_plain_form(op: Op) -> None:
     compared, wrong = compare_forms(op, 40)
     assert not wrong

@@ -26,6 +26,7 @@ VALUES_MATTER = "one_hot"  # PyTorch refuses numbers of num_classes and above
 
 
 @pytest.mark.parametrize("op", creation.OPS, ids=lambda op: op.name)
+@pytest.mark.exhaustive
 def test_random_calls_are_accepted_and_refused_as_by_pytorch(op: Op) -> None:
     counts = compare_calls(op, 150)
     wrong = counts.keys() - {"accepted", "refused", *(["stricter"] if op.name in STRICTER else [])}

@@ -20,12 +20,14 @@ CAST: Attrs = {"dtype": "int8", "non_blocking": False, "copy": False}
 
 
 @EACH_ROW
+@pytest.mark.exhaustive
 def test_random_calls_are_accepted_and_refused_as_by_pytorch(op: Op) -> None:
     stricter = {"stricter"} if op.name == "to" else set()  # the row refuses casts of floats to uint8
     assert compare_calls(op, 100).keys() <= {"accepted", "refused", *stricter}
 
 
 @EACH_ROW
+@pytest.mark.exhaustive
 def test_every_form_gives_the_results_of_the_plain_form(op: Op) -> None:
     compared, wrong = compare_forms(op, 40)
     assert not wrong

@@ -19,6 +19,7 @@ STRICTER = {
 
 
 @pytest.mark.parametrize("op", [*join.OPS, *split.OPS], ids=lambda op: op.name)
+@pytest.mark.exhaustive
 def test_random_calls_are_accepted_and_refused_as_by_pytorch(op: Op) -> None:
     counts = compare_calls(op, 150)
     assert counts.keys() <= {"accepted", "refused", *(["stricter"] if op.name in STRICTER else [])}

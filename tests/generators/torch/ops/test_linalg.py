@@ -163,6 +163,7 @@ def test_corners(op: str, types: str, attrs: Attrs, result: str) -> None:
 
 
 @pytest.mark.parametrize("op", [op.name for op in linalg.OPS if op.forms])
+@pytest.mark.exhaustive
 def test_every_form_gives_the_results_of_the_plain_form(op: str) -> None:
     compared, wrong = compare_forms(TABLE[op], 60)
     assert wrong == []

@@ -27,11 +27,13 @@ def attrs_of(op: str, **given: Attr) -> Attrs:
 @pytest.mark.parametrize(
     "op", [op for op in (*distance.OPS, *dropout.OPS) if op.name != "cdist"], ids=lambda op: op.name
 )
+@pytest.mark.exhaustive
 def test_pytorch_accepts_every_random_call_that_the_row_accepts(op: Op) -> None:
     assert compare_calls(op, 300).keys() <= {"accepted", "refused", "stricter"}
 
 
 @EACH_ROW
+@pytest.mark.exhaustive
 def test_every_form_gives_the_results_of_the_plain_form(op: Op) -> None:
     compared, wrong = compare_forms(op, 60)
     assert not wrong

@@ -20,6 +20,7 @@ EXPRESSIONS = [op for op in native.OPS if op.name != "native_batch_norm_training
 
 
 @pytest.mark.parametrize("op", EXPRESSIONS, ids=lambda op: op.name)
+@pytest.mark.exhaustive
 def test_pytorch_accepts_every_random_call_that_the_row_accepts(op: Op) -> None:
     assert compare_calls(op, 150).keys() <= {"accepted", "refused", "stricter"}
 

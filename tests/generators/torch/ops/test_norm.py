@@ -25,12 +25,14 @@ def attrs_of(op: str, **given: Attr) -> Attrs:
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @EACH_ROW
+@pytest.mark.exhaustive
 def test_pytorch_accepts_every_random_call_that_the_row_accepts(op: Op) -> None:
     assert compare_calls(op, 150).keys() <= STRICTER
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @EACH_ROW
+@pytest.mark.exhaustive
 def test_every_form_gives_the_results_of_the_plain_form(op: Op) -> None:
     compared, wrong = compare_forms(op, 60)
     assert not wrong

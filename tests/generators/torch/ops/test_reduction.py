@@ -33,6 +33,7 @@ def attrs_of(op: str, **given: Attr) -> Attrs:
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("op", [op for op in ROWS if "interpolation" not in op.schema], ids=lambda op: op.name)
+@pytest.mark.exhaustive
 def test_random_calls_are_accepted_and_refused_as_by_pytorch(op: Op) -> None:
     assert compare_calls(op, 150).keys() <= {
         "accepted",

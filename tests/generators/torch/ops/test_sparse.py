@@ -18,6 +18,7 @@ PLAIN: Attrs = {"beta": 1.0, "alpha": 1.0}
 
 
 @EACH_ROW
+@pytest.mark.exhaustive
 def test_pytorch_accepts_every_random_call_that_the_row_accepts(op: Op) -> None:
     assert compare_calls(op, 200).keys() <= {"accepted", "refused", "stricter"}
 

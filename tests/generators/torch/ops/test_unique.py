@@ -15,6 +15,7 @@ ALL: Attrs = {"dim": None}
 
 
 @EACH_ROW
+@pytest.mark.exhaustive
 def test_random_calls_are_accepted_and_refused_as_by_pytorch(op: Op) -> None:
     """The row refuses floats and empty slices, which PyTorch accepts."""
     assert compare_calls(op, 200).keys() <= {"accepted", "refused", "stricter"}

@@ -22,12 +22,14 @@ def attrs_of(op: str, **given: Attr) -> Attrs:
 
 
 @pytest.mark.parametrize("op", [op for op in vision.OPS if op.name != "grid_sample"], ids=lambda op: op.name)
+@pytest.mark.exhaustive
 def test_pytorch_accepts_every_random_call_that_the_row_accepts(op: Op) -> None:
     differences = compare_calls(op, 150).keys() - {"accepted", "refused", "stricter"}
     assert not [call for call in differences if "1000000.0" not in call]  # the memory does not suffice for these
 
 
 @EACH_ROW
+@pytest.mark.exhaustive
 def test_every_form_gives_the_results_of_the_plain_form(op: Op) -> None:
     compared, wrong = compare_forms(op, 80)
     assert not wrong
