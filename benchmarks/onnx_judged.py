@@ -43,7 +43,7 @@ from oracles.reference import expected
 from oracles.stage import Stage
 
 ATTEMPTS = 3
-DRAWN = 12
+DRAWN = 20
 """So many cases are drawn for each row and time: not all have a part of which more is wanted."""
 LANE = MODEL_LANES[0]
 
