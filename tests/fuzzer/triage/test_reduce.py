@@ -40,7 +40,10 @@ SEEDS = range(10)
 AMPLE = Effort(calls=20_000, seconds=300.0)
 LIMITS = Limits(max_nodes=20, max_numel=128)
 PLANTED = ("softmax", "neg", "add", "pad_constant")
-OTHERS = tuple(op for op in OPS if op.name not in PLANTED)
+NOT_STEADY = ("nanmedian_dim", "nanmedian_dim_values")
+"""PyTorch 2.13 gives 0 for ones in an expanded tensor of integers, once in five runs."""
+
+OTHERS = tuple(op for op in OPS if op.name not in (*PLANTED, *NOT_STEADY))
 
 
 def size(**fields: int) -> Size:
