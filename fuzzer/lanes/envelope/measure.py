@@ -16,9 +16,11 @@ A pushed number is rounded to its own dtype. The result of an addition, a produc
 holds it exactly (`Arithmetic.EXACT_WHERE_HELD`): every implementation gives the same number.
 
 Of the samples of `NARROW`, one only rounds, one pushes all values away from zero, one pushes them towards zero, and six
-push each value up or down at random. The largest distance from the evaluation without rounding is the spread. The
-samples of `WIDER` push `WIDE` times as far. They find elements that are ill-conditioned: integers that change, numbers
-that become NaN or infinite, and numbers that move much further than the spread predicts.
+push each value up or down at random. Where the graph compares floats, those of `PARTLY` push each value by a random
+part of that: two numbers that may be equal are seldom equal where both move as far as they may. The largest distance
+from the evaluation without rounding is the spread. The samples of `WIDER` push `WIDE` times as far. They find elements
+that are ill-conditioned: integers that change, numbers that become NaN or infinite, and numbers that move much further
+than the spread predicts.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ import numpy.typing as npt
 
 from fuzzer.lanes.envelope.program import Program
 from fuzzer.lanes.envelope.push import flushes, tiny
-from fuzzer.lanes.envelope.sample import FLUSHED, NARROW, ONE_PASS_SAMPLES, PLAIN, WIDE, WIDER
+from fuzzer.lanes.envelope.sample import FLUSHED, NARROW, ONE_PASS_SAMPLES, PARTLY, PLAIN, WIDE, WIDER
 from generators.graph import Array, DType
 
 LAST_UNITS = 1.5
@@ -43,7 +45,8 @@ def envelope(program: Program) -> list[Array]:
     spread = [np.zeros(array.shape) for array in truth]
     ill_conditioned = [np.zeros(array.shape, np.bool_) for array in truth]
     extra = ONE_PASS_SAMPLES * program.has_variance + (FLUSHED,) * program.saw_denormals
-    for sample in (*extra, *(() if program.exact else NARROW)):
+    narrow = (*NARROW, *(PARTLY if program.compares_floats else ()))
+    for sample in (*extra, *(() if program.exact else narrow)):
         for i, moved in enumerate(program.run(sample)):
             distance, jumped = _compare(moved, truth[i], dtypes[i])
             spread[i] = np.maximum(spread[i], distance)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Protocol
 
 import numpy as np
@@ -69,6 +70,7 @@ class Program:
         self._types = types
         self.exact = all(step.sizes.exact for step in self._steps)
         self.has_variance = any(step.kernel.has_variance for step in self._steps)
+        self.compares_floats = any(map(_compares_floats, self.graph.nodes, repeat(types)))
         self.saw_denormals = self.saw_nan_times_zero = False
 
     def run(self, sample: Sample) -> list[Array]:
@@ -116,6 +118,12 @@ class Program:
         if not self.saw_denormals and flushes(dtype):
             size = value.abs()
             self.saw_denormals = bool(((size > 0) & (size < max(below, tiny(dtype)))).any())
+
+
+def _compares_floats(node: Node, types: Mapping[str, TensorType]) -> bool:
+    """Whether a node makes integers or booleans of floats: a comparison, a position, a conversion."""
+    floats = any(types[name].dtype.is_float for name in node.args)
+    return floats and not all(result.type.dtype.is_float for result in node.results)
 
 
 def _step(dialect: Dialect, node: Node, graph: Graph, types: Mapping[str, TensorType]) -> _Step:

@@ -34,6 +34,8 @@ class Push:
         """Move each number by `size` times its magnitude, or times `scale` or `least` if that is larger."""
         if self._sample.direction:
             push: Any = torch.where(value < 0, -1.0, 1.0) * self._sample.direction
+        elif self._sample.partly:
+            push = 2 * torch.rand(value.shape, generator=self._noise, dtype=torch.float64) - 1
         else:
             push = 2 * torch.randint(0, 2, value.shape, generator=self._noise, dtype=torch.float64) - 1
         length = value.abs()

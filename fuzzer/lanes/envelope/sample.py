@@ -15,6 +15,7 @@ class Sample:
 
     direction     1: every value away from zero, -1: towards zero, 0: up or down at random, from `seed`
     width         how many times as far as usual; 0: nothing is pushed
+    partly        each value by a random part of the push, up or down
     one_pass      variances are computed in one pass
     flush         denormal numbers become zero
     skip          products with the zeros of a padding are left out, so NaN x 0 does not occur
@@ -24,6 +25,7 @@ class Sample:
     direction: int
     seed: int = 0
     width: float = 1.0
+    partly: bool = False
     one_pass: bool = False
     flush: bool = False
     skip: bool = False
@@ -38,4 +40,8 @@ FLUSHED = Sample(0, width=0.0, flush=True)
 OTHER_LAYOUT = Sample(0, width=0.0, other_layout=True)
 SKIPPED = Sample(0, width=0.0, skip=True)
 NARROW = (Sample(0, width=0.0), Sample(1), Sample(-1), *(Sample(0, seed) for seed in range(1, 7)))
+PARTLY = tuple(Sample(0, seed, partly=True) for seed in range(21, 37))
+"""For graphs that compare floats: two numbers that may be equal are seldom equal where both are pushed as far as may
+be."""
+
 WIDER = (Sample(1, 0, WIDE), Sample(-1, 0, WIDE), Sample(0, 11, WIDE), Sample(0, 12, WIDE))

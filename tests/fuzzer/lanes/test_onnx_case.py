@@ -282,6 +282,20 @@ def test_integers_that_a_push_changes_are_ill_conditioned() -> None:
     assert booleans.tolist() == [False] * 3
 
 
+def test_numbers_that_may_be_equal_are_ill_conditioned() -> None:
+    """HardSwish gives 0.996, and in bfloat16 perhaps 1, which Softmax of one number gives. Where both are pushed as far
+    as they may be, they are never equal."""
+    calls: list[Call] = [
+        ("v0", "HardSwish-22", "x0"),
+        ("v1", "Softmax-13", "v0", {"axis": -1}),
+        ("v2", "Equal-19", "v1 v0"),
+    ]
+    case = case_of({"x0": "bfloat16[1]"}, calls, "v2", thirds, 22)
+    case = replace(case, tensors={"x0": np.array([1.3671875], DType.BFLOAT16.numpy)})
+    (ill,) = measured(case)[1]
+    assert ill.tolist() == [True]
+
+
 @pytest.mark.parametrize("pads", [None, (1, 1)])
 def test_a_weight_that_is_not_finite_may_not_meet_the_padding(pads: tuple[int, ...] | None) -> None:
     """NaN x 0 or infinity x 0, which an implementation that skips the padding does not compute."""
