@@ -36,6 +36,9 @@ _IN_PYTHON = "Cannot find ffi::Function relax.run."
 """The message where compiled code calls a function that `tvm.relax` registers, such as relax.run.assert_op."""
 
 
+_TRACEBACK = "Traceback (most recent call last)"
+
+
 class SanitizerReport(CompilerError):
     """A sanitizer's report. The message is the whole report."""
 
@@ -49,7 +52,10 @@ class RunFailed(CompilerError):
 
 
 def run(library: Path, inputs: Mapping[str, Array], compiler: str, step: Step) -> Ran:
-    """Run the library twice. Raise `SanitizerReport` where a sanitizer reports an error."""
+    """Run the library twice. Raise `SanitizerReport` where a sanitizer reports an error.
+
+    Raise `NotImplementedError` where Python raises an exception: that concerns no sanitizer, and the lane without one
+    shows it, with its own message."""
     step(Stage.RUN)
     write(library.with_name("inputs"), list(inputs.values()))
     command = [sys.executable, "-P", sanitized_run.__file__, str(library)]
@@ -59,6 +65,8 @@ def run(library: Path, inputs: Mapping[str, Array], compiler: str, step: Step) -
         done = _done(command, environment)
     if done.returncode == _OBJECTED:
         raise SanitizerReport(done.stderr)
+    if _TRACEBACK in done.stderr:
+        raise NotImplementedError(f"no report of a sanitizer: {done.stderr.strip().splitlines()[-1]}")
     if done.returncode != 0:
         raise RunFailed(f"exit status {done.returncode}: {done.stderr}")
     return Ran(read(library.with_name("outputs")), read(library.with_name("again")))

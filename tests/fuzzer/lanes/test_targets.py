@@ -7,9 +7,10 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from graphs_by_hand import case_of
 from small_models import CASES, outcome_of, small
@@ -20,12 +21,18 @@ from fuzzer.lanes.base.availability import CompileOnly, Missing, Runnable, avail
 from fuzzer.lanes.target_table import TARGET_LANES
 from fuzzer.signature import signature_of
 from fuzzer.toolchains.toolchain import Toolchain
+from generators.graph import Array, Input
 from oracles.finding import Component, Kind
 from oracles.judge import judge_all
-from oracles.lane import LaneSpec
+from oracles.lane import Importer, LaneSpec
 from oracles.outcome import Built, Outcome, Ran, Skipped, Stage, Unsupported
 
 pytestmark = pytest.mark.tvm
+
+
+def zeros(item: Input) -> Array:
+    return np.zeros(item.value.type.sizes, item.value.type.dtype.numpy)
+
 
 LANES = {lane.target: lane for lane in TARGET_LANES}
 ASAN = LANES["c-asan"]
@@ -51,6 +58,16 @@ def test_a_small_model(executor: Executor, lane: LaneSpec, case: str) -> None:
             assert isinstance(outcome, Ran), outcome
             assert outcome.again is not None
     assert [finding for finding in judge_all(CASES[case], outcomes) if finding.lane == lane] == []
+
+
+@pytest.mark.programs("gcc")
+def test_an_exception_in_the_sanitized_process_is_left_to_the_lane_without_a_sanitizer(executor: Executor) -> None:
+    """TVM gives a number for one item of the operator Shape, where a tensor is right."""
+    calls = [("v0", "Shape-13", "x0", {}), ("v1", "Gather-13", "v0 w0", {"axis": 0})]
+    case = case_of({"x0": "float32[2,3]", "w0": "int64[]"}, calls, "v1", zeros, opset=13)
+    found = outcome_of(executor, case, replace(ASAN, importer=Importer.ONNX_MODEL))
+    assert isinstance(found, Unsupported), found
+    assert found.reason == "no report of a sanitizer: TypeError: 'int' object is not iterable"
 
 
 @pytest.mark.programs("gcc")
