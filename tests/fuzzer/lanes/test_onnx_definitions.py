@@ -70,3 +70,17 @@ def test_an_output_that_is_left_out_is_no_input_that_is_left_out() -> None:
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
     found = by_interpreter(model, {"x": np.array([5, 3, 5], np.int64)})
     assert [array.tolist() for array in found] == [[1, 0, 1], [5, 5]]
+
+
+def test_windows_that_would_take_gigabytes_are_refused() -> None:
+    """A kernel as large as a large tensor, which is padded by as much: 75 GB of places."""
+    size = 100_003
+    node = helper.make_node("MaxPool", ["x"], ["y"], kernel_shape=[size], pads=[size - 1, size - 1])
+    values = [helper.make_tensor_value_info(name, 1, None) for name in "xy"]
+    model = helper.make_model(
+        helper.make_graph([node], "graph", values[:1], values[1:]),
+        opset_imports=[helper.make_opsetid("", 12)],
+        ir_version=8,
+    )
+    with pytest.raises(NotImplementedError, match="^windows of 20,001,100,015 elements, "):
+        by_interpreter(model, {"x": np.zeros((1, 1, size), np.float32)})

@@ -4,6 +4,7 @@ GlobalMaxPool, and lacks GlobalLpPool."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,15 @@ from onnx.reference.op_run import OpRun
 
 from fuzzer.lanes.onnx.definitions.wide import wide
 from generators.graph import Array
+
+MOST_ELEMENTS = 1 << 24
+"""The most elements of all windows together, of one image: their places take 25 bytes each."""
+
+
+def _require_few(elements: int) -> None:
+    """Raise `NotImplementedError` for windows that would take gigabytes: a kernel may be as large as a large tensor."""
+    if elements > MOST_ELEMENTS:
+        raise NotImplementedError(f"windows of {elements:,} elements, and of {MOST_ELEMENTS:,} at most")
 
 
 class _Pool(OpRun):  # type: ignore[misc]
@@ -23,6 +33,7 @@ class _Pool(OpRun):  # type: ignore[misc]
         sizes, kernel = x.shape[2:], attributes["kernel_shape"]
         axes = [self._along(size, axis, kernel, attributes) for axis, size in enumerate(sizes)]
         nd = len(sizes)
+        _require_few(math.prod(positions.size for positions, *_ in axes))
         flat: Any = 0
         inside: Any = True
         padded: Any = True
@@ -53,6 +64,7 @@ class _Pool(OpRun):  # type: ignore[misc]
             count = (-(-span // stride) if attributes.get("ceil_mode") else span // stride) + 1
             if attributes.get("ceil_mode") and (count - 1) * stride >= size + before:
                 count -= 1
+        _require_few(count * length)
         positions = np.arange(count)[:, None] * stride + np.arange(length)[None] * dilation - before
         return positions, before, after
 
