@@ -82,5 +82,5 @@ def test_windows_that_would_take_gigabytes_are_refused() -> None:
         opset_imports=[helper.make_opsetid("", 12)],
         ir_version=8,
     )
-    with pytest.raises(NotImplementedError, match="^windows of 20,001,100,015 elements, "):
+    with pytest.raises(NotImplementedError, match="windows of 20,001,100,015 elements, "):
         by_interpreter(model, {"x": np.zeros((1, 1, size), np.float32)})
