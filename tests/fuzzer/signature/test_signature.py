@@ -232,6 +232,7 @@ def test_plain_function() -> None:
         ("TypeError", "Got unsupported ScalarType BFloat16"),
         ("ValueError", "Unsupported data type for model parameters: torch.complex64"),
         ("TypeError", "Unsupported output datatype attribute for operation: bfloat16"),
+        ("ValueError", "Unsupported coordinate_transformation_mode: half_pixel_symmetric"),
         ("ValueError", "conversion of scaled_dot_product_attention is not implemented"),
         ("tvm.error.InternalError", "Check failed: group_norm: only support float32 and float16 for now"),
     ],
