@@ -25,8 +25,8 @@ _REFUSING_TYPES = frozenset(
 """Exceptions that mean a refusal in every stage."""
 
 _REFUSING_TEXT = re.compile(
-    r"^Unsupported (function (type|target)|module type|(in|out)put datatype|data type|type for |coordinate_transformation_mode)"
-    r"|^Unsupported transposed convolution|^Got unsupported ScalarType"
+    r"^Unsupported (function (type|target)|module type|(in|out)put datatype|data type|type for )"
+    r"|^Unsupported coordinate_transformation_mode|^Unsupported transposed convolution|^Got unsupported ScalarType"
     r"|^Unsupported: ONNX|^ONNX does not support|^ONNX export does NOT support"
     r"|only supports? \S+ and \S+ for now|not supported( yet)?\b|is not implemented|not implemented for"
     r"|^Only \S+( or \S+)? \w+ supported|^Expected input's non-batch dimensions to have positive length"  # Relay
