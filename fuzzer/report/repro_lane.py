@@ -171,14 +171,25 @@ def compares_two_lanes(finding: Finding) -> bool:
 
 def gives_results(finding: Finding) -> bool:
     """Whether the script runs the compiled model on its inputs."""
-    return _end(finding.lane, finding) in ("run", "run often", "gradients", "watch")
+    return _end(finding.lane, finding) in ("run", "run often", "run guarded", "gradients", "watch")
 
 
 def runs_repeatedly(finding: Finding) -> bool:
     """Whether `run_tvm()` returns the results of several runs of one program."""
-    lane = finding.lane
-    plain = not (is_relay(lane) or returns_gradients(lane) or lane.importer is Importer.DYNAMO)
-    return finding.kind is Kind.UNSTABLE and lane.engine is Engine.TVM and plain
+    return finding.kind is Kind.UNSTABLE and _calls_a_machine(finding.lane)
+
+
+def runs_guarded(finding: Finding) -> bool:
+    """Whether `run_tvm()` returns the results of two runs of one machine, with other numbers around the tensors in the
+    second. It does not where the numbers must change earlier: around constants."""
+    guards = repro_guards.parts(finding)
+    return guards.of in ("inputs", "allocated") and not guards.write and _calls_a_machine(finding.lane)
+
+
+def _calls_a_machine(lane: LaneSpec) -> bool:
+    """Whether the script calls main of a virtual machine, so that it can do so several times."""
+    other = is_relay(lane) or returns_gradients(lane) or lane.importer is Importer.DYNAMO
+    return lane.engine is Engine.TVM and not other
 
 
 def _lane_named(name: str) -> LaneSpec | None:
@@ -249,7 +260,12 @@ def _relax(name: str, lane: LaneSpec, case: Case, finding: Finding, torch_to_num
 def _end(lane: LaneSpec, finding: Finding) -> str:
     """The part of `relax.py.j2` that ends the function, or the name of the last stage."""
     evidence = finding.evidence
-    run = "gradients" if returns_gradients(lane) else "run often" if runs_repeatedly(finding) else "run"
+    if returns_gradients(lane):
+        run = "gradients"
+    elif runs_repeatedly(finding):
+        run = "run often"
+    else:
+        run = "run guarded" if runs_guarded(finding) else "run"
     match evidence:
         case Mutant():
             return run

@@ -77,7 +77,8 @@ def verdict(finding: Finding, *, built: bool) -> VerdictPart:
             )
         case MemoryAccess():
             reads = "" if repro_guards.parts(finding).write else "expected"  # what is written is not compared
-            return VerdictPart("memory_access.py.j2", expected=reads)
+            runs = f"{repro_lane.RUN_TVM}()" if repro_lane.runs_guarded(finding) else ""
+            return VerdictPart("memory_access.py.j2", expected=reads, runs=runs)
         case Excess(quantity=quantity, allowed=allowed):
             return VerdictPart("excess.py.j2", words=f"{allowed:,.6g} {quantity.value}", allowed=repr(allowed))
         case _:

@@ -148,6 +148,16 @@ def test_a_write_out_of_bounds_shows(warm: WarmPython, tensor: str, steps: str, 
     assert done.returncode == status, done.output
 
 
+@pytest.mark.tvm
+@pytest.mark.parametrize(("statement", "status"), [("os.kill(os.getpid(), 11)", 1), ("raise ValueError", 125)])
+def test_a_write_that_damages_the_process_shows(warm: WarmPython, statement: str, status: int, tmp_path: Path) -> None:
+    access = MemoryAccess(Access.WRITE, "output 0", Side.AFTER, 1, "float32")
+    script = repro.script(record(one_op("sin", {}, 2, 3), Kind.OUT_OF_BOUNDS_WRITE, LLVM, access))
+    assert script.count("    return [") == 1
+    done = warm.run(script.replace("    return [", f"    import os; {statement}\n    return ["), tmp_path)
+    assert done.returncode == status, done.output
+
+
 # --- the model and its inputs, as the lanes have them
 
 

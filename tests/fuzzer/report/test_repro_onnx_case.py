@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import base64
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ from generators.graph import Case
 from generators.onnx.random_graph import generate
 from generators.onnx.source import render
 from oracles.finding import Evidence, Kind, Mismatch, SideEffect, WorstElement
-from oracles.lane import LaneSpec
+from oracles.lane import LaneSpec, Pipeline
 from oracles.memory_access import Access, MemoryAccess, Side
 from oracles.outcome import Raised, Stage
 
@@ -313,3 +314,17 @@ def test_the_regression_test_is_one_of_tvms_onnx_frontend() -> None:
 def test_it_tells_whether_the_bug_is_there(warm: WarmPython, of: FindingRecord, code: int, tmp_path: Path) -> None:
     done = warm.run(repro.script(of), tmp_path)
     assert done.returncode == code, done.output
+
+
+@pytest.mark.tvm
+@pytest.mark.parametrize("passes", [("DataflowUseInplaceCalls",), ()])
+def test_a_read_that_only_the_second_call_makes_shows(
+    warm: WarmPython, passes: tuple[str, ...], tmp_path: Path
+) -> None:
+    """TVM 0.27 adds the size in place into a folded constant: -3 becomes 0 in the first call, and stays -3 later."""
+    of = case_of({"x0": "int64[]", "x1": "bool[3]"}, [("v0", "Gather-13", "x1 x0")], "v0", opset=17)
+    case = replace(of, tensors={"x0": np.array(-3), "x1": np.zeros(3, bool)})
+    access = MemoryAccess(Access.READ, "input x1", Side.BEFORE, 3, "bool")
+    lane = replace(LANE, passes=passes, pipeline=Pipeline.CPU)
+    done = warm.run(repro.script(found(case, Kind.OUT_OF_BOUNDS_READ, access, lane=lane)), tmp_path)
+    assert done.returncode == bool(passes), done.output
