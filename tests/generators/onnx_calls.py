@@ -33,17 +33,20 @@ def inferred(row: str, types: str, **given: Any) -> str:
     return " ".join(map(str, op.results(operands, attrs)))
 
 
-def invalid_case(title: str, count: int, judged: Callable[[Attrs], bool] = lambda attrs: True) -> str:
+def invalid_case(
+    title: str, count: int, judged: Callable[[Attrs], bool] = lambda attrs: True, symbolic: bool | None = None
+) -> str:
     """Draw cases of one call of each version of an operator, and return what is wrong with the first that is not
-    valid. Only calls whose attributes are `judged` are looked at."""
+    valid, at any of its sizes. Only calls whose attributes are `judged` are looked at."""
     ops = [op for op in OPS if op.name.rpartition("-")[0] == title]
     for number in range(count):
         op, source = ops[number % len(ops)], NumpySource(7, number)
         assert isinstance(op.source, NodeForm)
         schema = op.source.schema
         opset = source.integer(max(schema.since, OLDEST), min(schema.last or newest_opset(), newest_opset()))
-        case = generate(source, Limits(max_nodes=1), [op], profile=Profile.NORMAL, opset=opset)
-        wrong = _fault(case) if all(judged(node.attrs) for node in case.graph.nodes) else ""
+        case = generate(source, Limits(max_nodes=1), [op], profile=Profile.NORMAL, symbolic=symbolic, opset=opset)
+        is_judged = all(judged(node.attrs) for node in case.graph.nodes)
+        wrong = next(filter(None, map(_fault, case.instances())), "") if is_judged else ""
         if wrong:
             return f"case {number} of {[node.op for node in case.graph.nodes]}: {wrong}"
     return ""

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from generators.builder import Builder
 from generators.choice import ChoiceSource
-from generators.domain import distinct, within
+from generators.domain import Domain, distinct, within
 from generators.graph import Attr, Attrs, DType, Role, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import Constant, Operator
+from generators.onnx.ops.axes import least
 from generators.onnx.ops.operands import float32, tensor
 from generators.onnx.schema import Schema
 from generators.op import INT, NUMBER, SIZES, one_of, require
@@ -100,13 +101,18 @@ def _corners(b: Builder, dtype: DType, count: int) -> list[Value]:
     return [b.fresh_input(TensorType(dtype, (count, 2)), Role.INPUT, side) for side in sides]
 
 
+def _one_of(b: Builder, images: Value) -> Domain:
+    """The number of an image, of the fewest that an open size gives."""
+    return within(0, least(b, images.type.sizes[0]) - 1)
+
+
 def _pooled_operands(b: Builder, schema: Schema) -> tuple[Value, ...] | None:
     """Each region is the number of an image, and two corners."""
     x = tensor(b, schema, "X", (4, 4))
     if not x.type.numel:
         return None
     count = b.source.integer(1, 3)
-    images = b.fresh_input(TensorType(DType.INT32, (count, 1)), Role.INPUT, within(0, int(x.type.sizes[0]) - 1))
+    images = b.fresh_input(TensorType(DType.INT32, (count, 1)), Role.INPUT, _one_of(b, x))
     number = _emitted(b, "Cast", (images,), {"to": x.type.dtype.value})
     return x, _emitted(b, "Concat", (number, *_corners(b, x.type.dtype, count)), {"axis": 1})
 
@@ -131,7 +137,7 @@ def _aligned_operands(b: Builder, schema: Schema) -> tuple[Value, ...] | None:
         return None
     count = b.source.integer(1, 3)
     boxes = _emitted(b, "Concat", _corners(b, x.type.dtype, count), {"axis": 1})
-    images = b.fresh_input(TensorType(DType.INT64, (count,)), Role.INPUT, within(0, int(x.type.sizes[0]) - 1))
+    images = b.fresh_input(TensorType(DType.INT64, (count,)), Role.INPUT, _one_of(b, x))
     return x, boxes, images
 
 

@@ -8,6 +8,8 @@ import onnx.parser
 import pytest
 from onnx import helper
 
+from fuzzer.children.own_faults import is_own_fault
+from fuzzer.lanes.onnx.definitions.legal import NotEvaluated
 from fuzzer.lanes.onnx.witnesses import by_interpreter, by_onnxruntime
 
 INTS = [10, 11, 12, 13]
@@ -82,5 +84,20 @@ def test_windows_that_would_take_gigabytes_are_refused() -> None:
         opset_imports=[helper.make_opsetid("", 12)],
         ir_version=8,
     )
-    with pytest.raises(NotImplementedError, match="windows of 20,001,100,015 elements, "):
+    with pytest.raises(NotEvaluated, match="windows of 20,001,100,015 elements, "):
         by_interpreter(model, {"x": np.zeros((1, 1, size), np.float32)})
+
+
+@pytest.mark.parametrize("image", [-1, 2])
+def test_an_index_out_of_bounds_is_no_fault_of_the_definition(image: int) -> None:
+    x, regions = np.zeros((2, 1, 3, 3), "float32"), np.array([[image, 0, 0, 2, 2]], "float32")
+    node = helper.make_node("MaxRoiPool", ["x", "rois"], ["y"], pooled_shape=[1, 1])
+    values = [helper.make_tensor_value_info(name, 1, None) for name in ("x", "rois", "y")]
+    model = helper.make_model(
+        helper.make_graph([node], "graph", values[:2], values[2:]),
+        opset_imports=[helper.make_opsetid("", 12)],
+        ir_version=8,
+    )
+    with pytest.raises(NotEvaluated, match=f"^indices from {image} to {image} into 2 rows$") as raised:
+        by_interpreter(model, {"x": x, "rois": regions})
+    assert not is_own_fault(raised.value)

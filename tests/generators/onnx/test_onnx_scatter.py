@@ -39,6 +39,7 @@ def test_what_is_refused(row: str, operands: str, attrs: dict[str, object], mess
         inferred(row, operands, **attrs)
 
 
+@pytest.mark.parametrize("symbolic", [None, True])
 @pytest.mark.parametrize("operator", [operator.name for operator in scatter.OPERATORS])
-def test_readers_run_and_agree(operator: str) -> None:
-    assert not invalid_case(operator, 40)
+def test_readers_run_and_agree(operator: str, symbolic: bool | None) -> None:
+    assert not invalid_case(operator, 40, symbolic=symbolic)

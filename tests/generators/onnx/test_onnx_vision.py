@@ -69,3 +69,8 @@ def test_windows_of_a_region_may_overlap() -> None:
 @pytest.mark.parametrize("title", ["GridSample", "AffineGrid", "MaxRoiPool", "RoiAlign", "NonMaxSuppression"])
 def test_drawn_cases_are_valid_in_both_readers(title: str) -> None:
     assert invalid_case(title, 30) == ""
+
+
+@pytest.mark.parametrize("title", ["MaxRoiPool", "RoiAlign"])
+def test_regions_are_of_images_where_an_open_size_is_smallest(title: str) -> None:
+    assert invalid_case(title, 30, symbolic=True) == ""

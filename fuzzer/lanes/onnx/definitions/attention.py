@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from onnx.reference.op_run import OpRun
 
+from fuzzer.lanes.onnx.definitions.legal import NotEvaluated
 from fuzzer.lanes.onnx.definitions.wide import wide
 from generators.graph import Array
 
@@ -42,7 +43,7 @@ class Attention(OpRun):  # type: ignore[misc]
         unidirectional: int | None = None,
     ) -> tuple[Any, ...]:
         if do_rotary or past_present_share_buffer:
-            raise NotImplementedError("rotary embeddings, and a buffer that past and present share")
+            raise NotEvaluated("rotary embeddings, and a buffer that past and present share")
         projected = wide(x) @ wide(weights)
         if bias is not None:
             projected = projected + wide(bias)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from onnx.reference.op_run import OpRun
 
+from fuzzer.lanes.onnx.definitions.legal import rows
 from fuzzer.lanes.onnx.definitions.norm import layer_norm
 from fuzzer.lanes.onnx.definitions.wide import wide
 from generators.graph import Array
@@ -62,9 +63,9 @@ class EmbedLayerNormalization(OpRun):  # type: ignore[misc]
         mask_index_type: int | None = None,
     ) -> tuple[Any, ...]:
         places = np.arange(ids.shape[1])[None] if position_ids is None else position_ids
-        total = wide(words)[ids] + wide(positions)[places]
-        if segments is not None:
-            total = total + wide(segments)[segment_ids]
+        total = rows(wide(words), ids) + rows(wide(positions), places)
+        if segments is not None and segment_ids is not None:
+            total = total + rows(wide(segments), segment_ids)
         result, _, _ = layer_norm(total, wide(gamma), wide(beta), 2, epsilon)
         count = np.zeros(len(ids), np.int32) if mask is None else (mask == 1).sum(1).astype(np.int32)
         return (result.astype(words.dtype), count, total.astype(words.dtype))[: len(self.output)]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from onnx.reference.op_run import OpRun
 
+from fuzzer.lanes.onnx.definitions.legal import NotEvaluated
 from fuzzer.lanes.onnx.definitions.wide import wide
 from generators.graph import Array
 
@@ -19,9 +20,9 @@ MOST_ELEMENTS = 1 << 24
 
 
 def _require_few(elements: int) -> None:
-    """Raise `NotImplementedError` for windows that would take gigabytes: a kernel may be as large as a large tensor."""
+    """Raise `NotEvaluated` for windows that would take gigabytes: a kernel may be as large as a large tensor."""
     if elements > MOST_ELEMENTS:
-        raise NotImplementedError(f"windows of {elements:,} elements, and of {MOST_ELEMENTS:,} at most")
+        raise NotEvaluated(f"windows of {elements:,} elements, and of {MOST_ELEMENTS:,} at most")
 
 
 class _Pool(OpRun):  # type: ignore[misc]

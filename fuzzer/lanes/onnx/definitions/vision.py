@@ -11,6 +11,7 @@ import numpy as np
 from onnx.reference.op_run import OpRun
 from onnx.reference.ops import op_affine_grid, op_grid_sample, op_roi_align
 
+from fuzzer.lanes.onnx.definitions.legal import rows
 from fuzzer.lanes.onnx.definitions.wide import wide
 from generators.graph import Array
 
@@ -57,8 +58,8 @@ class MaxRoiPool(OpRun):  # type: ignore[misc]
 
     def _run(self, x: Array, rois: Array, pooled_shape: Any = None, spatial_scale: float = 1.0) -> tuple[Any, ...]:
         found = np.zeros((len(rois), x.shape[1], *pooled_shape), x.dtype)
-        for number, region in enumerate(rois.astype(np.float32)):
-            image = x[int(region[0])]
+        images = rows(x, rois[:, 0].astype(np.int64))
+        for number, (image, region) in enumerate(zip(images, rois.astype(np.float32), strict=True)):
             corners = _rounded(region[1:] * np.float32(spatial_scale))
             spans = [
                 _windows(corners[at], corners[at + 2], bins) for at, bins in zip((1, 0), pooled_shape, strict=True)
