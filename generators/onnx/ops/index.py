@@ -182,7 +182,9 @@ def _gather_nd_operands(b: Builder, schema: Schema) -> tuple[Value, ...] | None:
     if not all(x.type.sizes[: batches + depth]):  # the interpreter of onnx does not take 0 batches
         return None
     middle = tuple(b.source.integer(1, 4) for _ in range(b.source.choice((0, 1, 1, 2))))
-    return x, indices_into(b, schema, (*x.type.sizes[:batches], *middle, depth), min(least(b, size) for size in reached))
+    return x, indices_into(
+        b, schema, (*x.type.sizes[:batches], *middle, depth), min(least(b, size) for size in reached)
+    )
 
 
 def _gather_nd_attributes(source: ChoiceSource, call: Call) -> Attrs:
