@@ -39,6 +39,7 @@ class Transform:
     form          the form of module that it works on; on another form it does nothing or is not allowed
     after         transforms that must run before it, in this order
     relevant_ops  PyTorch operators (rows of the operator table) that it rewrites; empty: not limited to some operators
+    floats        the floating dtypes of the modules that it is made for, by its documentation; empty: all
     rounding      how results may differ
     lowers        whether a pipeline of TVM runs it too: then its failures belong to the stage `compile`
     round_trip    whether it writes the module and reads it back: then the results must be identical
@@ -50,6 +51,7 @@ class Transform:
     form: ModuleForm = ModuleForm.ANYTHING
     after: tuple[str, ...] = ()
     relevant_ops: tuple[str, ...] = ()
+    floats: tuple[str, ...] = ()
     rounding: Rounding = Rounding.SAME
     lowers: bool = False
     round_trip: bool = False
@@ -140,6 +142,7 @@ TRANSFORMS: tuple[Transform, ...] = (
         "ToMixedPrecision",
         'out_dtype="float32"',
         relevant_ops=CONV + MATMUL,
+        floats=("float32",),  # "the pass assumes the input module to be fp32 only"
         form=ModuleForm.OPERATORS,
         rounding=Rounding.HALF,
     ),
@@ -148,6 +151,7 @@ TRANSFORMS: tuple[Transform, ...] = (
         'out_dtype="float16"',
         "ToMixedPrecision-float16",
         relevant_ops=CONV + MATMUL,
+        floats=("float32",),  # "the pass assumes the input module to be fp32 only"
         form=ModuleForm.OPERATORS,
         rounding=Rounding.HALF,
     ),

@@ -24,6 +24,7 @@ from oracles.lane import Importer, LaneSpec, Params, is_tier_1
 from oracles.outcome import Built, Ran
 from oracles.targets import TARGETS_BY_NAME, Runs
 from oracles.trace import CALL_BUILT_KERNELS, INTERPRET_KERNELS, INTERPRET_OPERATORS
+from oracles.transforms import TRANSFORMS_BY_NAME
 
 
 class RelaxLane:
@@ -33,7 +34,7 @@ class RelaxLane:
             return here.why
         if reason := generator_lacks(TARGETS_BY_NAME[spec.target]):
             return reason
-        if missing := own_passes.missing(spec.passes):
+        if missing := own_passes.missing(spec.passes) or _other_floats(case, spec):
             return missing
         if spec.importer is Importer.ONNX_MODEL and spec.opset and not find_spec("onnxruntime"):
             return "there is no onnxruntime, which confirms the converted file"
@@ -61,6 +62,15 @@ class RelaxLane:
                     return mutants.run(prepared, spec, step)
                 case _:
                     raise ValueError(f"no TVM lane {spec.variant!r}")
+
+
+def _other_floats(case: Case, spec: LaneSpec) -> str:
+    """A pass of the lane and the dtype of the case that it is not made for, as a sentence; empty: there is none."""
+    floats = sorted({type.dtype for type in case.graph.types.values() if type.dtype.is_float})
+    for row in (TRANSFORMS_BY_NAME[name] for name in spec.passes if name in TRANSFORMS_BY_NAME):
+        if others := [dtype for dtype in floats if row.floats and dtype not in row.floats]:
+            return f"{row.pass_name} is made for {' and '.join(row.floats)}, not for {others[0]}"
+    return ""
 
 
 def _plain(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran | Built:

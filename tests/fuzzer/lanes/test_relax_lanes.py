@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from graphs_by_hand import Call, case_of
 from small_models import CASES, LINEAR, outcome_of, small
 
 from fuzzer.isolate.executor import Executor
-from fuzzer.lanes import GRADIENT_REFERENCES, REFERENCES, SAMPLED_LANES, needed, select
+from fuzzer.lanes import GRADIENT_REFERENCES, REFERENCES, SAMPLED_LANES, TVM_LANES, needed, select
 from generators.check import check
 from generators.graph import Case, Graph, Input, Node, Symbol, TensorType, Value
 from generators.table import TABLE
@@ -127,3 +129,13 @@ def test_references_of_gradients(executor: Executor) -> None:
 def test_lanes_by_name() -> None:
     assert {lane.name for lane in select("*")} < {lane.name for lane in select("relax-*")}
     assert [lane.name for lane in select("relax-export-script")] == ["relax-export-script"]
+
+
+@pytest.mark.parametrize(("dtype", "runs"), [("float32", True), ("float64", False), ("float16", False)])
+def test_mixed_precision_is_for_modules_of_float32(executor: Executor, dtype: str, runs: bool) -> None:
+    """The documentation of ToMixedPrecision: "the pass assumes the input module to be fp32 only"."""
+    case = case_of({"x0": f"{dtype}[2,3]", "x1": f"{dtype}[3,2]"}, [("v0", "matmul", "x0 x1")], "v0", small)
+    mixed = replace(TVM_LANES[0], name="relax-export-mixed", passes=("ToMixedPrecision-float16",))
+    outcome = outcome_of(executor, case, mixed)
+    wanted = f"ToMixedPrecision is made for float32, not for {dtype}"
+    assert isinstance(outcome, Ran) if runs else outcome == Skipped(wanted)
