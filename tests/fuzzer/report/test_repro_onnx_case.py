@@ -47,6 +47,7 @@ DROPOUT = case_of({"x0": "float32[2]"}, [("v0 v1", "Dropout-13", "x0", {"outputs
 FLOATS = Mismatch(0, "bool", "float32")
 OF_DROPOUT = Blame(Place.FRONTEND, "Dropout", "Dropout._impl_v12", "")
 
+NEG = case_of({"x0": "float32[2]"}, [("v0", "Neg-13", "x0")], "v0", opset=17)
 ADD = case_of({"x0": "float32[2]", "w0": "float32[2]"}, [("v0", "Add-14", "x0 w0")], "v0", opset=17)
 WRONG = Mismatch(0, "1", "2", WorstElement((1,), 2.0, 3.0, 1e-6, 1e-8, truth=2.0))
 
@@ -307,6 +308,7 @@ def test_the_regression_test_is_one_of_tvms_onnx_frontend() -> None:
         (WRONG_DTYPE, 1),
         (found(ADD, Kind.WRONG_VALUE, WRONG), 0),
         (CONVERTED, 0),
+        (found(NEG, Kind.REJECTED, NO_VALUE, lane=LANES["relax-onnx-model-lifted"]), 0),  # main has no parameters
         (found(ADD, Kind.REJECTED, NO_VALUE), 0),
         (found(TILE, Kind.INTERNAL_ERROR, Raised(Stage.IMPORT, "tvm.error.InternalError", "no")), 125),
     ],
