@@ -29,6 +29,8 @@ _REFUSING_TEXT = re.compile(
     r"|^Unsupported coordinate_transformation_mode|^Unsupported transposed convolution|^Got unsupported ScalarType"
     r"|^Unsupported: ONNX|^ONNX does not support|^ONNX export does NOT support"
     r"|only supports? \S+ and \S+ for now|not supported( yet)?\b|is not implemented|not implemented for"
+    r"|\b(currently|yet) (un)?supported\b|currently only supports\b|must be a (constant$|Constant or )"
+    r"|requires (a statically )?known\b|unknown at compile time|proven to be \S+ at import time"
     r"|^Only \S+( or \S+)? \w+ supported|^Expected input's non-batch dimensions to have positive length"  # Relay
     r"|^Currently supports only|must be \S+ for Relax frontend"
     r"|^\S+DispatchError: No ONNX function found for"  # the exporter through dynamo

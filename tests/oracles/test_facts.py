@@ -262,6 +262,14 @@ def test_operators_of_no_weight_may_have_an_index_for_each_dimension_and_element
     assert index_bytes(Case(Graph(inputs, (of_input, of_weight, written), ("v2",)), {})) == 2 * 300 * 2 * 8
 
 
+@pytest.mark.parametrize(("op", "indices"), [("Scatter-9", True), ("ScatterND-18", True), ("Where-16", False)])
+def test_operators_of_onnx_write_through_an_index_too(op: str, indices: bool) -> None:
+    big = TensorType.parse("float32[100,3]")
+    node = Node(op, ("x0", "w0", "x1"), {}, (Value("v0", big),))
+    inputs = (Input(Value("x0", big)), Input(Value("w0", big), Role.PARAM), Input(Value("x1", big)))
+    assert index_bytes(Case(Graph(inputs, (node,), ("v0",), "onnx", opset=18), {})) == indices * 300 * 2 * 8
+
+
 @pytest.mark.parametrize(
     ("type", "index", "times"),
     [("int64[4]", (":", "{1}"), 4), ("int64[0]", (":", "{1}"), 1), ("bool[300]", ("{1}",), 1)],

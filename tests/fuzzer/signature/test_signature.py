@@ -233,6 +233,17 @@ def test_plain_function() -> None:
         ("ValueError", "Unsupported data type for model parameters: torch.complex64"),
         ("TypeError", "Unsupported output datatype attribute for operation: bfloat16"),
         ("ValueError", "Unsupported coordinate_transformation_mode: half_pixel_symmetric"),
+        ("AssertionError", "unidirectional attention is not currently supported"),
+        ("AssertionError", "Only constant axes currently supported"),
+        ("AssertionError", "SkipLayerNormalization import currently only supports required beta and bias"),
+        ("ValueError", "Type <class 'tvm.ir.expr.Var'> for size is currently unsupported."),
+        ("ValueError", "Dynamic Split not yet supported"),
+        ("ValueError", "TopK k must be a constant"),
+        ("TypeError", "CumSum axis input must be a Constant or Var"),
+        ("ValueError", "Dynamic Tile requires known input rank and repeats length."),
+        ("ValueError", "Slice requires a statically known starts length."),
+        ("ValueError", "Cannot broadcast symbolic dimension v with 4: its runtime value is unknown at compile time."),
+        ("ValueError", "Squeeze axis 0 has a symbolic extent that cannot be proven to be 1 at import time"),
         ("ValueError", "conversion of scaled_dot_product_attention is not implemented"),
         ("tvm.error.InternalError", "Check failed: group_norm: only support float32 and float16 for now"),
     ],
@@ -243,6 +254,22 @@ def test_a_plain_no_is_a_refusal_on_export_and_import_and_an_internal_error_late
         assert classify_failure(Raised(stage, type_name, message)) == Unsupported(stage, message)
     for stage in later:
         assert classify_failure(Raised(stage, type_name, message)) == Raised(stage, type_name, message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "mask index should be in shape of (batch_size, seq_len)",
+        "Missing outputs during conversion. Expected 2 but Got 1 in MaxPool.",
+        "Only one of scales and sizes can be provided in Resize.",
+        "Matmul requires the reduction length of the operands to be equal.",
+        "dtype mismatch between input (float32) and attribute (11)",
+        "Node  cannot handle ShapeExpr inputs.",
+    ],
+)
+def test_what_denies_that_a_valid_model_is_valid_is_no_plain_no(message: str) -> None:
+    raised = Raised(Stage.IMPORT, "AssertionError", message)
+    assert classify_failure(raised) == raised
 
 
 def test_what_fails_in_the_code_generator_is_no_refusal_whatever_it_says() -> None:
