@@ -64,7 +64,7 @@ class Allowance:
 ALLOWANCES = {
     Rounding.SAME: Allowance(1.0, 0.0),
     Rounding.OTHER_ORDER: Allowance(8.0, 32.0),
-    Rounding.FAST_MATH: Allowance(4.0, 8.0, overflow=True, integers=False),
+    Rounding.FAST_MATH: Allowance(8.0, 8.0, overflow=True, integers=False),
     Rounding.HALF: Allowance(2.0**13, 2.0**18, overflow=True, integers=False),
 }
 """The allowance for each kind of rounding. docs/tolerance.md gives the reasons."""

@@ -43,7 +43,7 @@ def test_the_allowances_are_those_that_were_chosen() -> None:
     assert {
         Rounding.SAME: Allowance(1.0, 0.0, False, True),
         Rounding.OTHER_ORDER: Allowance(8.0, 32.0, False, True),
-        Rounding.FAST_MATH: Allowance(4.0, 8.0, True, False),
+        Rounding.FAST_MATH: Allowance(8.0, 8.0, True, False),
         Rounding.HALF: Allowance(8192.0, 262144.0, True, False),
     } == ALLOWANCES
 
