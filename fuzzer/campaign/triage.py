@@ -23,6 +23,7 @@ from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.system.storage_errors import is_full
 from fuzzer.system.terminal import say
 from fuzzer.triage.blame.releases import Release
+from fuzzer.triage.checked import with_checks
 from fuzzer.triage.explained import explained_by
 from fuzzer.triage.investigate import Confirmed, Sighting, investigate
 from generators.graph import Case
@@ -75,6 +76,7 @@ class Triage:
             with self._lab.admitted():  # nothing is written while the campaign pauses
                 self.queue.begin(item)
             case, sighting = item.read()
+            sighting = with_checks(self._lab, case, sighting)
             if known := self._explanation(case, sighting):
                 self.queue.done(item, lambda tests: self._count(known, tests))
             else:

@@ -41,6 +41,13 @@ def finite(b: Builder, value: Value, low: int, high: int) -> Value:
     return _clipped(b, clip, value, low, high)
 
 
+def ordered(b: Builder, value: Value) -> Value:
+    """Return the value, or in the special profile a new float input without NaN: ONNX gives NaN no place in an
+    order."""
+    special = b.profile is Profile.SPECIAL and value.type.dtype.is_float
+    return finite(b, value, -1000, 1000) if special else value
+
+
 def nonzero(b: Builder, value: Value, dividend: Value) -> Value:
     """Return a divisor that replaces the value. Integers are positive where a node computes the dividend: it may be the
     smallest integer, whose quotient by -1 the dtype cannot hold."""

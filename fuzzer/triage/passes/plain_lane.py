@@ -20,7 +20,7 @@ def plain_lane(subject: Subject) -> Iterator[Subject]:
     if lane.engine is not Engine.TVM:
         return
     for smaller in _smaller(lane):
-        yield replace(subject, lane=_with_known_name(smaller))
+        yield replace(subject, lane=with_known_name(smaller))
 
 
 def _smaller(lane: LaneSpec) -> Iterator[LaneSpec]:
@@ -78,7 +78,7 @@ def has_usual_importer(lane: LaneSpec) -> bool:
     return is_relay(lane) or lane.importer is Importer.EXPORT or lane.variant != "relax"
 
 
-def _with_known_name(lane: LaneSpec) -> LaneSpec:
+def with_known_name(lane: LaneSpec) -> LaneSpec:
     """Return the lane under its usual name if campaigns have such a lane.
 
     `checked` does not change, because only the checker finds some failures.

@@ -8,6 +8,7 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import Attr, Attrs, DType, TensorType, Value
 from generators.onnx.call import Call
+from generators.onnx.guard import ordered
 from generators.onnx.operator import Constant, Operator, Results
 from generators.onnx.ops.elementwise import one_term
 from generators.onnx.ops.operands import axis, float32, one, same_type, tensor, thinned
@@ -167,6 +168,10 @@ def _dropout_attributes(source: ChoiceSource, call: Call) -> Attrs:
     }
 
 
+def _one_in_order(b: Builder, schema: Schema) -> tuple[Value, ...]:
+    return (ordered(b, tensor(b, schema, schema.inputs[0].name, (1, 5))),)
+
+
 OPERATORS: tuple[Operator, ...] = (
     Operator("Relu", one(), same_type, plainer="Abs"),
     _function("Sigmoid", scale=1.0),
@@ -195,7 +200,7 @@ OPERATORS: tuple[Operator, ...] = (
     Operator("PRelu", _with_slope, _prelu, terms=one_term, arithmetic=Arithmetic.ONE_STEP, plainer="Add"),
     _softmax("Softmax", 0.0, None),
     _softmax("LogSoftmax", 1.0, "Softmax"),
-    Operator("Hardmax", one((1, 5)), _normalised, _some_axis, plainer="Softmax"),
+    Operator("Hardmax", _one_in_order, _normalised, _some_axis, plainer="Softmax"),
     Operator(
         "Dropout",
         one(),

@@ -7,6 +7,7 @@ from generators.choice import ChoiceSource
 from generators.domain import NONZERO, distinct
 from generators.graph import Attr, Attrs, DType, TensorType, Value
 from generators.onnx.call import Call
+from generators.onnx.guard import ordered
 from generators.onnx.operator import Constant, Operator
 from generators.onnx.ops.axes import axis_in, with_size, written
 from generators.onnx.ops.operands import dtype_for, tensor
@@ -22,7 +23,7 @@ def _mostly_without_ties(b: Builder, schema: Schema) -> tuple[Value, ...]:
     """ONNX says which of equal numbers is chosen, but not how they are rounded: few of the numbers are equal."""
     name = schema.inputs[0].name
     if b.source.chance(50):
-        return (tensor(b, schema, name, (1, 5)),)
+        return (ordered(b, tensor(b, schema, name, (1, 5))),)
     type = TensorType(dtype_for(b, schema, name), b.shape(b.source.integer(1, 5)))
     axis = ranked_axis(type)
     size = int(type.sizes[axis])
