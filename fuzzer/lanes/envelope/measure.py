@@ -30,7 +30,7 @@ import numpy.typing as npt
 
 from fuzzer.lanes.envelope.program import Program
 from fuzzer.lanes.envelope.push import flushes, tiny
-from fuzzer.lanes.envelope.sample import FLUSHED, NARROW, ONE_PASS_SAMPLES, PARTLY, PLAIN, WIDE, WIDER
+from fuzzer.lanes.envelope.sample import FLUSHED, IN_HALF, NARROW, ONE_PASS_SAMPLES, PARTLY, PLAIN, WIDE, WIDER
 from generators.graph import Array, DType
 
 LAST_UNITS = 1.5
@@ -44,7 +44,8 @@ def envelope(program: Program) -> list[Array]:
     dtypes = [type.dtype for type in program.graph.output_types]
     spread = [np.zeros(array.shape) for array in truth]
     ill_conditioned = [np.zeros(array.shape, np.bool_) for array in truth]
-    extra = ONE_PASS_SAMPLES * program.has_variance + (FLUSHED,) * program.saw_denormals
+    extra = ONE_PASS_SAMPLES * program.has_variance + (IN_HALF,) * program.may_be_in_half
+    extra += (FLUSHED,) * program.saw_denormals
     narrow = (*NARROW, *(PARTLY if program.compares_floats else ()))
     for sample in (*extra, *(() if program.exact else narrow)):
         for i, moved in enumerate(program.run(sample)):

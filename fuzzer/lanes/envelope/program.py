@@ -28,12 +28,17 @@ class Kernel(Protocol):
 
     has_variance: bool
     """Whether the node computes a variance, so that `in_one_pass` exists."""
+    may_be_in_half: bool
+    """Whether an implementation may compute the node in float16, so that `in_half` exists."""
 
     def __call__(self, args: Sequence[torch.Tensor]) -> Tensors: ...
 
     def in_one_pass(self, args: Sequence[torch.Tensor], direction: int) -> Tensors:
         """The results where variances are computed in one pass over the data. Operands and results have the dtype of
         the first result. `direction` says where E[x^2] is off: upwards (1) or downwards (-1)."""
+
+    def in_half(self, args: Sequence[torch.Tensor]) -> Tensors:
+        """The results where each step is computed in float16."""
 
     def without_zeros(self, args: Sequence[torch.Tensor]) -> Tensors:
         """The results where products with the zeros of a padding are left out."""
@@ -70,6 +75,7 @@ class Program:
         self._types = types
         self.exact = all(step.sizes.exact for step in self._steps)
         self.has_variance = any(step.kernel.has_variance for step in self._steps)
+        self.may_be_in_half = any(step.kernel.may_be_in_half for step in self._steps)
         self.compares_floats = any(map(_compares_floats, self.graph.nodes, repeat(types)))
         self.saw_denormals = self.saw_nan_times_zero = False
 
@@ -145,6 +151,8 @@ class _Step:
             own = getattr(torch, self.node.results[0].type.dtype)
             made = self.kernel.in_one_pass([arg.to(own) for arg in args], sample.direction)
             return tuple(result.to(torch.float64) for result in made)
+        if sample.in_half and self.kernel.may_be_in_half:
+            return self.kernel.in_half(args)
         if sample.skip and self.multiplies_by_zero:
             return self.kernel.without_zeros(args)
         return self.kernel(args)

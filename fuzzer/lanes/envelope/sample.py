@@ -18,6 +18,7 @@ class Sample:
     partly        each value by a random part of the push, up or down
     one_pass      variances are computed in one pass
     flush         denormal numbers become zero
+    in_half       nodes that `Kernel.may_be_in_half` are computed in float16
     skip          products with the zeros of a padding are left out, so NaN x 0 does not occur
     other_layout  the inputs have another layout in memory, which changes results only where PyTorch is wrong
     """
@@ -28,6 +29,7 @@ class Sample:
     partly: bool = False
     one_pass: bool = False
     flush: bool = False
+    in_half: bool = False
     skip: bool = False
     other_layout: bool = False
 
@@ -36,6 +38,7 @@ PLAIN = Sample(0, width=0.0)
 """The evaluation without rounding. It equals the first sample of `NARROW`, which rounds; `is` tells them apart."""
 
 ONE_PASS_SAMPLES = (Sample(1, width=0.0, one_pass=True), Sample(-1, width=0.0, one_pass=True))
+IN_HALF = Sample(0, width=0.0, in_half=True)
 FLUSHED = Sample(0, width=0.0, flush=True)
 OTHER_LAYOUT = Sample(0, width=0.0, other_layout=True)
 SKIPPED = Sample(0, width=0.0, skip=True)

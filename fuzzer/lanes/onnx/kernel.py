@@ -9,14 +9,16 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
+import onnx
 import torch
 
 from fuzzer.lanes.envelope.program import Dialect, Tensors
+from fuzzer.lanes.onnx.definitions.wide import in_own_dtype
 from fuzzer.lanes.onnx.interpreter import Interpreter
-from fuzzer.lanes.onnx.otherwise import ONE_PASS, WITHOUT_ZEROS, computes_variance, named
+from fuzzer.lanes.onnx.otherwise import IN_HALF, ONE_PASS, WITHOUT_ZEROS, computes_variance, named
 from fuzzer.lanes.onnx.proto import to_proto
 from fuzzer.lanes.onnx.widened import FLOATS_TO_DOUBLE, widen
-from generators.graph import Array, Form, Graph, Input, Node, Value
+from generators.graph import Array, DType, Form, Graph, Input, Node, Value
 from generators.onnx.operator import OUTPUTS, NodeForm
 from generators.onnx.source import render
 from generators.op import Types
@@ -39,17 +41,27 @@ class OnnxKernel:
             opset=graph.opset,
         )
         model = to_proto(render(alone, dict.fromkeys(operands, _NOTHING)).model)
-        widen(model, FLOATS_TO_DOUBLE)
-        self._interpreter = Interpreter(model)
-        self._names = node.args
         form = TABLE[node.op].source
         assert isinstance(form, NodeForm)
         self._call, self._wanted = form.call(types, node.attrs), node.attrs.get(OUTPUTS)
+        self._names, self._dtypes = node.args, [type.dtype.numpy for type in types]
         self.has_variance = computes_variance(self._call)
+        self.may_be_in_half = self._call.schema.name in IN_HALF and any(type.dtype is DType.FLOAT16 for type in types)
+        self._own = Interpreter(_copied(model)) if self.may_be_in_half else None
+        widen(model, FLOATS_TO_DOUBLE)
+        self._interpreter = Interpreter(model)
 
     def __call__(self, args: Sequence[torch.Tensor]) -> Tensors:
         feeds = {name: arg.numpy() for name, arg in zip(self._names, args, strict=True)}
         outputs = self._interpreter.run(None, feeds)
+        return tuple([_tensor(made, value) for made, value in zip(outputs, self._results, strict=True)])
+
+    def in_half(self, args: Sequence[torch.Tensor]) -> Tensors:
+        assert self._own is not None
+        with in_own_dtype(), np.errstate(all="ignore"):
+            named = zip(self._names, self._dtypes, args, strict=True)
+            feeds = {name: arg.numpy().astype(dtype) for name, dtype, arg in named}
+            outputs = self._own.run(None, feeds)
         return tuple([_tensor(made, value) for made, value in zip(outputs, self._results, strict=True)])
 
     def in_one_pass(self, args: Sequence[torch.Tensor], direction: int) -> Tensors:
@@ -60,6 +72,12 @@ class OnnxKernel:
     def without_zeros(self, args: Sequence[torch.Tensor]) -> Tensors:
         (result,) = self._results
         return (WITHOUT_ZEROS[self._call.schema.name](self._call, named(self._call, args), result.type),)
+
+
+def _copied(model: onnx.ModelProto) -> onnx.ModelProto:
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    return copy
 
 
 def _tensor(made: Array, value: Value) -> torch.Tensor:

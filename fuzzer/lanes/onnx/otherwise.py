@@ -1,5 +1,6 @@
-"""What other correct implementations of an operator of ONNX compute: variances in one pass over the data, and
-convolutions that skip the padding. The envelope includes the first, and does not compare where the second differs."""
+"""What other correct implementations of an operator of ONNX compute: variances in one pass over the data, norms and
+scores in half precision, and convolutions that skip the padding. The envelope includes the first two, and does not
+compare where the last differs."""
 
 from __future__ import annotations
 
@@ -13,6 +14,11 @@ from generators.graph import TensorType
 from generators.onnx.call import Call
 
 Tensor = torch.Tensor
+IN_HALF = frozenset({"LpPool", "GlobalLpPool", "ReduceL2", "ReduceLogSumExp", "LRN", "Attention"})
+"""Operators with numbers on the way that leave the range of float16 where the result does not: squares, products of
+queries and keys. ONNX does not say in which precision they are computed, and its own function for ReduceL2 squares and
+adds in the dtype of the operand."""
+
 Operands = Mapping[str, Tensor]
 """The operands of a call by the names of its inputs."""
 

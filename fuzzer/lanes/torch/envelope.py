@@ -36,6 +36,7 @@ class TorchKernel:
         self._node = node
         self._code, self._names = _compiled(node, types)
         self.has_variance = node.op in ONE_PASS
+        self.may_be_in_half = False
 
     def __call__(self, args: Sequence[torch.Tensor]) -> Tensors:
         if self._node.form is Form.INPLACE:  # the caller still needs the operand
@@ -46,6 +47,9 @@ class TorchKernel:
 
     def in_one_pass(self, args: Sequence[torch.Tensor], direction: int) -> Tensors:
         return ONE_PASS[self._node.op](args, self._node.attrs, direction)
+
+    def in_half(self, args: Sequence[torch.Tensor]) -> Tensors:
+        raise NotImplementedError("the result of PyTorch shows in which precision it computes")
 
     def without_zeros(self, args: Sequence[torch.Tensor]) -> Tensors:
         return WITHOUT_ZEROS[self._node.op](args, self._node.attrs)

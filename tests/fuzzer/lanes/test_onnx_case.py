@@ -16,7 +16,7 @@ from fuzzer.lanes.envelope.measure import LAST_UNITS
 from fuzzer.lanes.envelope.program import double
 from fuzzer.lanes.onnx.kernel import ONNX as DIALECT
 from fuzzer.lanes.onnx.kernel import OnnxKernel
-from fuzzer.lanes.onnx.otherwise import ONE_PASS, WITHOUT_ZEROS
+from fuzzer.lanes.onnx.otherwise import IN_HALF, ONE_PASS, WITHOUT_ZEROS
 from fuzzer.lanes.onnx.proto import to_proto
 from fuzzer.lanes.onnx.widened import FLOATS_TO_DOUBLE, widened
 from fuzzer.lanes.onnx.witnesses import by_interpreter, file_of
@@ -269,6 +269,27 @@ def test_the_spread_of_a_sum_grows_with_the_root_of_its_terms(dtype: str, least:
     assert least <= in_units(case, DType(dtype)) <= most
 
 
+POOLED = {"auto_pad": None, "kernel_shape": (1,), "p": None, "pads": None, "strides": None}
+
+
+@pytest.mark.parametrize(("dtype", "zero"), [("float16", True), ("float32", False)])
+def test_a_norm_may_be_computed_in_half_precision(dtype: str, zero: bool) -> None:
+    """float16 has no square of 0.00001526: a norm that squares in it is 0."""
+    case = of_onnx({"x0": f"{dtype}[1,1,1]"}, [("v0", "LpPool-11", "x0", POOLED)], "v0")
+    number = np.array([[[1.526e-05]]], dtype)
+    spreads, ill = measured(replace(case, tensors={"x0": number}))
+    assert (float(spreads[0].item()) >= float(number.item())) is zero
+    assert not ill[0].any()
+
+
+@pytest.mark.parametrize(("dtype", "overflows"), [("float16", True), ("float32", False)])
+def test_a_norm_whose_squares_overflow_half_precision_is_not_compared(dtype: str, overflows: bool) -> None:
+    case = of_onnx({"x0": f"{dtype}[1,1,6]"}, [("v0", "GlobalLpPool-2", "x0", {"p": None})], "v0")
+    numbers = np.array([[[1, -36, 71, -106, 141, -176]]], dtype)
+    _, ill = measured(replace(case, tensors={"x0": numbers}))
+    assert ill[0].all() == overflows
+
+
 def test_integers_that_a_push_changes_are_ill_conditioned() -> None:
     calls: list[Call] = [
         ("v0", "Mul-13", "x0 x1"),
@@ -327,6 +348,7 @@ def drawn_calls(rows: list[Op]) -> list[tuple[OnnxKernel, list[torch.Tensor]]]:
 
 def test_all_of_them_are_operators_of_onnx() -> None:
     assert set(ONE_PASS) | set(WITHOUT_ZEROS) <= schemas().keys()
+    assert {op.name.rpartition("-")[0] for op in OPS} >= IN_HALF
     assert {op.name.rpartition("-")[0] for op in OPS if op.multiplies_by_zero is not never} == set(WITHOUT_ZEROS)
 
 
@@ -345,6 +367,20 @@ def test_they_are_the_same_function_in_exact_arithmetic(title: str) -> None:
             continue
         compared += 1
     assert compared > 20
+
+
+@pytest.mark.parametrize("title", sorted(IN_HALF))
+def test_they_are_nearly_the_same_function_in_half_precision(title: str) -> None:
+    calls = drawn_calls([op for op in OPS if op.name.rpartition("-")[0] == title])
+    halves = [(kernel, args) for kernel, args in calls if kernel.may_be_in_half]
+    for kernel, args in halves:
+        with DIALECT.double_precision():
+            right = kernel(args)
+        for found, wanted in zip(kernel.in_half(args), right, strict=True):
+            finite = torch.isfinite(found)
+            torch.testing.assert_close(found[finite], wanted[finite], rtol=0.03, atol=0.03)
+    assert len(halves) > 3
+    assert len(halves) < len(calls), "of float16 alone"
 
 
 # --- whether the readers agree

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 from fakes import CASE, EXACT, correct, references
-from graphs_by_hand import case_of
+from graphs_by_hand import Call, case_of
 
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import EVERY_TVM_LANE, TVM_LANES
@@ -75,7 +75,11 @@ def test_other_sightings_cost_no_run() -> None:
 @pytest.mark.tvm
 def test_a_result_of_a_wrong_rank_is_a_failed_check(executor: Executor) -> None:
     """TVM 0.27: the places that Unique returns for a scalar have rank 0, and the kernel after it reads a size there."""
-    calls = [("v0", "Unique-11", "x0", {"outputs": (False, False, True, False)}), ("v1", "Shrink-9", "v0", {"lambd": None, "bias": 1.0})]
+    outputs = (False, False, True, False)
+    calls: list[Call] = [
+        ("v0", "Unique-11", "x0", {"outputs": outputs}),
+        ("v1", "Shrink-9", "v0", {"lambd": None, "bias": 1.0}),
+    ]
     case = replace(case_of({"x0": "float32[]"}, calls, "v1", opset=17), tensors={"x0": np.array(1, "float32")})
     lane = NAMED["relax-onnx-model-llvm"]
     finding = Finding(Kind.DIED, Component.TVM, lane, Stage.RUN, DIED)
