@@ -128,6 +128,9 @@ class Arithmetic(Enum):
     """A function of a library, or a formula of several rounded steps. IEEE 754-2019 only recommends (section 9.2) that
     exp, sin and their like are rounded correctly, and math libraries do not: 4 units in the last place."""
 
+    FUNCTION_IN_ANY = auto()
+    """A formula of ONNX that contains a sum. No document says in which precision it adds: see `SUM_IN_ANY`."""
+
     ONE_STEP = auto()
     """One operation per element that IEEE 754-2019 (section 5.4) rounds correctly, but that some implementations
     replace by two: a quotient by a product with the reciprocal, for example."""
@@ -143,12 +146,24 @@ class Arithmetic(Enum):
 
     SUM_IN_HALF = auto()
     """Such a sum that correct implementations accumulate in half precision. PyTorch does for some operators: measured
-    in float16, they are off by 1.3 to 32 units, where the others are off by half a unit. For ONNX, no document says in
-    which precision an operator adds; the onnx package's evaluator adds Conv, CumSum, Gemm and Sum in half precision."""
+    in float16, they are off by 1.3 to 32 units, where the others are off by half a unit."""
+
+    SUM_IN_ANY = auto()
+    """A sum of ONNX. No document says in which precision an operator adds, and the onnx package's evaluator adds Conv,
+    CumSum, Gemm and Sum in half precision. Then each partial sum is rounded, by half a unit at most."""
 
     @property
     def is_sum(self) -> bool:
-        return self in (Arithmetic.SUM, Arithmetic.SUM_IN_HALF)
+        return self in (Arithmetic.SUM, Arithmetic.SUM_IN_HALF, Arithmetic.SUM_IN_ANY)
+
+    @property
+    def is_function(self) -> bool:
+        return self in (Arithmetic.FUNCTION, Arithmetic.FUNCTION_IN_ANY)
+
+    @property
+    def has_open_precision(self) -> bool:
+        """Whether nothing says in which precision the operator adds."""
+        return self in (Arithmetic.SUM_IN_ANY, Arithmetic.FUNCTION_IN_ANY)
 
 
 @dataclass(frozen=True, slots=True)

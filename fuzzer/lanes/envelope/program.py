@@ -17,7 +17,7 @@ from fuzzer.lanes.envelope.push import Push, flushes, tiny
 from fuzzer.lanes.envelope.sample import OTHER_LAYOUT, PLAIN, SKIPPED, Sample
 from fuzzer.lanes.envelope.sizes import sizes_of
 from generators.graph import Array, Case, DType, Graph, Node, TensorType, holds_floats
-from generators.op import Arithmetic, Types
+from generators.op import Types
 from generators.table import TABLE
 
 Tensors = tuple[torch.Tensor, ...]
@@ -164,7 +164,7 @@ class _Step:
             return 0.0
         numbers = (
             ()
-            if self.arithmetic is not Arithmetic.FUNCTION
+            if not self.arithmetic.is_function
             else (arg.abs() for arg in args if arg.is_floating_point() and arg.numel())
         )
         largest = max((float(torch.where(torch.isfinite(each), each, 0.0).max()) for each in numbers), default=1.0)

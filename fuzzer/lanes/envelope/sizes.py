@@ -58,7 +58,7 @@ def rounding_of_a_sum(eps: float, terms: int) -> float:
 def result_size(arithmetic: Arithmetic, dtype: DType, count: int) -> float:
     """How far to push a result, relative to its magnitude. A function that divides by a sum, or by its root, has at
     least half the relative error of the sum."""
-    one_unit = arithmetic is not Arithmetic.FUNCTION or dtype in HALVES
+    one_unit = not arithmetic.is_function or dtype in HALVES
     own = dtype.eps * (1.0 if one_unit else FUNCTION_UNITS)
     return own if arithmetic.is_sum else max(own, rounding_of_a_sum(dtype.eps, count) / 2)
 
@@ -71,4 +71,6 @@ def operand_size(arithmetic: Arithmetic, dtype: DType, coarsest: float, count: i
     eps = max(dtype.eps, coarsest)
     cast = coarsest if coarsest > dtype.eps else 0.0
     steps = 0.0 if arithmetic is Arithmetic.SUM else eps  # intermediate results are rounded too
+    if arithmetic.has_open_precision and dtype in HALVES:
+        steps *= max(1.0, math.sqrt(count) / 2)  # so are the partial sums, each by half a unit at most
     return max(rounding_of_a_sum(eps, count), cast, steps)

@@ -1,6 +1,6 @@
 """What other correct implementations of an operator of ONNX compute: variances in one pass over the data, norms and
-scores in half precision, and convolutions that skip the padding. The envelope includes the first two, and does not
-compare where the last differs."""
+scores in half precision, convolutions that skip the padding, and products that skip a factor of 0. The envelope
+includes the first two, and does not compare where the others differ."""
 
 from __future__ import annotations
 
@@ -117,7 +117,19 @@ def _conv(call: Call, given: Operands, result: TensorType) -> Tensor:
     return without_padding(x, weight, bias, Windows(amounts, stride, dilation, call.integer("group")))
 
 
-WITHOUT_ZEROS: Mapping[str, Callable[[Call, Operands, TensorType], Tensor]] = {"Conv": _conv}
+def _gemm(call: Call, given: Operands, result: TensorType) -> Tensor:
+    """Operands whose factor is 0 are not read."""
+    a = given["A"].T if call.integer("transA") else given["A"]
+    b = given["B"].T if call.integer("transB") else given["B"]
+    total = torch.zeros(result.sizes, dtype=a.dtype)
+    if alpha := call.number("alpha"):
+        total = total + (alpha * (a @ b)).to(a.dtype)
+    if "C" in given and (beta := call.number("beta")):
+        total = total + (beta * given["C"]).to(a.dtype)
+    return total
+
+
+WITHOUT_ZEROS: Mapping[str, Callable[[Call, Operands, TensorType], Tensor]] = {"Conv": _conv, "Gemm": _gemm}
 """An implementation of each operator whose row has `multiplies_by_zero`: from a call, its operands and the type of the
 result to the result."""
 

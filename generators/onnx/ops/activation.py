@@ -142,7 +142,16 @@ def _summed_numbers(call: Call) -> int:
 
 
 def _softmax(name: str, scale: float, plainer: str | None) -> Operator:
-    return Operator(name, one((1, 5)), _normalised, _some_axis, terms=_summed_numbers, scale=scale, plainer=plainer)
+    return Operator(
+        name,
+        one((1, 5)),
+        _normalised,
+        _some_axis,
+        terms=_summed_numbers,
+        scale=scale,
+        arithmetic=Arithmetic.FUNCTION_IN_ANY,
+        plainer=plainer,
+    )
 
 
 # --- Dropout

@@ -51,7 +51,7 @@ def _sum(name: str, plainer: str) -> Operator:
     def terms(call: Call) -> int:
         return len(call.types)
 
-    return Operator(name, several, _of_several, terms=terms, arithmetic=Arithmetic.SUM_IN_HALF, plainer=plainer)
+    return Operator(name, several, _of_several, terms=terms, arithmetic=Arithmetic.SUM_IN_ANY, plainer=plainer)
 
 
 # --- quotients and rests

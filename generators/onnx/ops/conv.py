@@ -186,7 +186,7 @@ OPERATORS: tuple[Operator, ...] = (
         _conv_attributes,
         kinds={"auto_pad": AUTO_PAD},
         terms=lambda call: product(call["W"].sizes[1:]),
-        arithmetic=Arithmetic.SUM_IN_HALF,
+        arithmetic=Arithmetic.SUM_IN_ANY,
         multiplies_by_zero=_pads_something,
     ),
     Operator(
@@ -196,6 +196,6 @@ OPERATORS: tuple[Operator, ...] = (
         _conv_transpose_attributes,
         kinds={"auto_pad": AUTO_PAD},
         terms=_transposed_terms,
-        arithmetic=Arithmetic.SUM_IN_HALF,
+        arithmetic=Arithmetic.SUM_IN_ANY,
     ),
 )

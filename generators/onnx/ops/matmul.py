@@ -69,6 +69,11 @@ def _gemm_terms(call: Call) -> int:
     return call["A"].sizes[0 if call.integer("transA") else 1] + 1
 
 
+def _has_a_zero_factor(call: Call) -> bool:
+    """BLAS does not read operands whose factor is 0."""
+    return 0 in (call.number("alpha"), call.number("beta"))
+
+
 # --- MatMul
 
 
@@ -199,7 +204,8 @@ OPERATORS: tuple[Operator, ...] = (
         _gemm,
         _gemm_attributes,
         terms=_gemm_terms,
-        arithmetic=Arithmetic.SUM_IN_HALF,
+        arithmetic=Arithmetic.SUM_IN_ANY,
+        multiplies_by_zero=_has_a_zero_factor,
         plainer="MatMul",
     ),
     Operator(
@@ -207,7 +213,7 @@ OPERATORS: tuple[Operator, ...] = (
         _matmul_operands,
         lambda call: _multiplied(call["A"], call["B"]),
         terms=_inner,
-        arithmetic=Arithmetic.SUM_IN_HALF,
+        arithmetic=Arithmetic.SUM_IN_ANY,
     ),
     Operator("MatMulInteger", _integer_operands, _matmul_integer),
     Operator("MatMulInteger16", _integer_operands, _matmul_integer, domain=MICROSOFT),
@@ -218,6 +224,6 @@ OPERATORS: tuple[Operator, ...] = (
         _equation,
         kinds={"equation": einsum.EQUATION},
         terms=lambda call: einsum.reduced_terms(call.types, call.attrs),
-        arithmetic=Arithmetic.SUM_IN_HALF,
+        arithmetic=Arithmetic.SUM_IN_ANY,
     ),
 )

@@ -13,7 +13,7 @@ from generators.onnx.call import Call
 from generators.onnx.operator import OUTPUTS, Operator, Results
 from generators.onnx.ops.operands import axis, float32, one, tensor
 from generators.onnx.schema import MICROSOFT, Schema, helpers_dtypes
-from generators.op import AttrKind, require
+from generators.op import Arithmetic, AttrKind, require
 from generators.torch.ops.contraction import further
 from generators.torch.ops.operands import product
 from generators.torch.ops.rules import HALVES, broadcast
@@ -373,6 +373,7 @@ OPERATORS: tuple[Operator, ...] = (
         _instance,
         _epsilon,
         terms=lambda call: max(1, product(call.first.sizes[2:])),
+        arithmetic=Arithmetic.FUNCTION_IN_ANY,
     ),
     Operator(
         "MeanVarianceNormalization",
@@ -380,8 +381,16 @@ OPERATORS: tuple[Operator, ...] = (
         _mean_variance,
         _some_axes,
         terms=_mean_variance_terms,
+        arithmetic=Arithmetic.FUNCTION_IN_ANY,
     ),
-    Operator("LRN", one((4, 4)), _neighbours, _neighbour_attributes, terms=lambda call: call.integer("size") + 3),
+    Operator(
+        "LRN",
+        one((4, 4)),
+        _neighbours,
+        _neighbour_attributes,
+        terms=lambda call: call.integer("size") + 3,
+        arithmetic=Arithmetic.FUNCTION_IN_ANY,
+    ),
     Operator(
         "SkipLayerNormalization",
         _skip_operands,

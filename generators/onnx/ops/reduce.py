@@ -123,7 +123,7 @@ def _row(
     name: str,
     operands: Callable[[Builder, Schema], Sequence[Value] | None] = one(),
     draw: Callable[[ChoiceSource, Call], Attrs | None] = _readable,
-    arithmetic: Arithmetic = Arithmetic.SUM_IN_HALF,
+    arithmetic: Arithmetic = Arithmetic.SUM_IN_ANY,
     plainer: str | None = "ReduceSum",
 ) -> Operator:
     return Operator(
@@ -148,9 +148,9 @@ OPERATORS: tuple[Operator, ...] = (
     _row("ReduceSum", plainer=None),
     _row("ReduceMean", draw=_some_elements),
     _row("ReduceProd", _factors, arithmetic=Arithmetic.FUNCTION, plainer="ReduceMean"),
-    _row("ReduceLogSumExp", _exponents, arithmetic=Arithmetic.FUNCTION, plainer="ReduceMean"),
-    _row("ReduceLogSum", _positive, arithmetic=Arithmetic.FUNCTION, plainer="ReduceMean"),
+    _row("ReduceLogSumExp", _exponents, arithmetic=Arithmetic.FUNCTION_IN_ANY, plainer="ReduceMean"),
+    _row("ReduceLogSum", _positive, arithmetic=Arithmetic.FUNCTION_IN_ANY, plainer="ReduceMean"),
     _row("ReduceSumSquare", _squared),
     _row("ReduceL1"),
-    _row("ReduceL2", _squared, arithmetic=Arithmetic.FUNCTION, plainer="ReduceL1"),
+    _row("ReduceL2", _squared, arithmetic=Arithmetic.FUNCTION_IN_ANY, plainer="ReduceL1"),
 )

@@ -44,6 +44,6 @@ OPERATORS: tuple[Operator, ...] = (
         _attributes,
         {"axis": Constant(INT, scalar=True, free=True)},
         terms=_terms,
-        arithmetic=Arithmetic.SUM_IN_HALF,
+        arithmetic=Arithmetic.SUM_IN_ANY,
     ),
 )
