@@ -129,7 +129,22 @@ def _gemm(call: Call, given: Operands, result: TensorType) -> Tensor:
     return total
 
 
-WITHOUT_ZEROS: Mapping[str, Callable[[Call, Operands, TensorType], Tensor]] = {"Conv": _conv, "Gemm": _gemm}
+def _leaky_relu(call: Call, given: Operands, result: TensorType) -> Tensor:
+    x, alpha = given["X"], call.number("alpha")
+    return torch.where(x > 0, x, alpha * x if alpha else 0.0)
+
+
+def _hard_sigmoid(call: Call, given: Operands, result: TensorType) -> Tensor:
+    alpha, beta = call.number("alpha"), call.number("beta")
+    return ((alpha * given["X"] if alpha else torch.zeros_like(given["X"])) + beta).clamp(0, 1)
+
+
+WITHOUT_ZEROS: Mapping[str, Callable[[Call, Operands, TensorType], Tensor]] = {
+    "Conv": _conv,
+    "Gemm": _gemm,
+    "LeakyRelu": _leaky_relu,
+    "HardSigmoid": _hard_sigmoid,
+}
 """An implementation of each operator whose row has `multiplies_by_zero`: from a call, its operands and the type of the
 result to the result."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from generators.builder import Builder
 from generators.choice import ChoiceSource
@@ -177,6 +178,11 @@ def _dropout_attributes(source: ChoiceSource, call: Call) -> Attrs:
     }
 
 
+def _with_a_factor(operator: Operator) -> Operator:
+    """The operator multiplies by `alpha`. Where that is 0, an implementation may skip the product."""
+    return replace(operator, multiplies_by_zero=lambda call: call.number("alpha") == 0)
+
+
 def _one_in_order(b: Builder, schema: Schema) -> tuple[Value, ...]:
     return (ordered(b, tensor(b, schema, schema.inputs[0].name, (1, 5))),)
 
@@ -184,10 +190,16 @@ def _one_in_order(b: Builder, schema: Schema) -> tuple[Value, ...]:
 OPERATORS: tuple[Operator, ...] = (
     Operator("Relu", one(), same_type, plainer="Abs"),
     _function("Sigmoid", scale=1.0),
-    _function("LeakyRelu", _drawn(alpha=(0.125, float32(0.2), -0.5, 0.0, 1.0, 2.0)), arithmetic=Arithmetic.ONE_STEP),
+    _with_a_factor(
+        _function("LeakyRelu", _drawn(alpha=(0.125, float32(0.2), -0.5, 0.0, 1.0, 2.0)), arithmetic=Arithmetic.ONE_STEP)
+    ),
     _function("Elu", _drawn(alpha=(0.5, 2.0, -0.5, 0.0)), scale=1.0),
     _function("Selu", _drawn(alpha=(1.0, 0.5, 2.0, -0.5), gamma=(1.0, 0.5, 2.0, -0.5)), scale=1.0),
-    _function("HardSigmoid", _drawn(alpha=(0.125, 1.0, 0.0, -0.5, float32(1 / 6)), beta=(0.0, 0.25, 1.0)), scale=1.0),
+    _with_a_factor(
+        _function(
+            "HardSigmoid", _drawn(alpha=(0.125, 1.0, 0.0, -0.5, float32(1 / 6)), beta=(0.0, 0.25, 1.0)), scale=1.0
+        )
+    ),
     _no_double("HardSwish", scale=1.0),
     _function("Softplus", scale=1.0),
     Operator("Softsign", one((1, 5)), _with_dimensions, terms=one_term, plainer="Tanh"),

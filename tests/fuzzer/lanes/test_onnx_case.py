@@ -338,6 +338,14 @@ def test_a_product_with_the_factor_0_may_be_skipped(alpha: float, skipped: bool)
     assert ill[0].all() == skipped
 
 
+@pytest.mark.parametrize(("op", "attrs"), [("LeakyRelu-6", {}), ("HardSigmoid-6", {"beta": 0.25})])
+@pytest.mark.parametrize(("alpha", "skipped"), [(0.0, True), (0.125, False)])
+def test_a_function_may_skip_a_factor_of_0(op: str, attrs: dict[str, float], alpha: float, skipped: bool) -> None:
+    case = of_onnx({"x0": "float32[1]"}, [("v0", op, "x0", {"alpha": alpha, **attrs})], "v0")
+    _, ill = measured(replace(case, tensors={"x0": np.array([-np.inf], np.float32)}))
+    assert ill[0].all() == skipped
+
+
 # --- other correct implementations
 
 
