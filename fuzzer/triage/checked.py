@@ -17,7 +17,9 @@ from oracles.finding import Kind
 from oracles.lane import Engine
 from oracles.outcome import Stage
 
-UNDEFINED = frozenset({Kind.DIED, Kind.OUT_OF_BOUNDS_READ, Kind.OUT_OF_BOUNDS_WRITE, Kind.UNINITIALISED_READ})
+UNDEFINED = frozenset(
+    {Kind.DIED, Kind.OUT_OF_BOUNDS_READ, Kind.OUT_OF_BOUNDS_WRITE, Kind.UNINITIALISED_READ, Kind.UNSTABLE}
+)
 """Kinds that a wrong argument may lead to."""
 
 
