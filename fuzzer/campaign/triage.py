@@ -76,7 +76,7 @@ class Triage:
             with self._lab.admitted():  # nothing is written while the campaign pauses
                 self.queue.begin(item)
             case, sighting = item.read()
-            sighting = with_checks(self._lab, case, sighting)
+            sighting = with_checks(self._lab.run_fresh, case, sighting)
             if known := self._explanation(case, sighting):
                 self.queue.done(item, lambda tests: self._count(known, tests))
             else:

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fuzzer.isolate.fleet import Runner
 from fuzzer.triage.investigate import Sighting, shown_by
 from fuzzer.triage.passes.plain_lane import with_known_name
+from fuzzer.triage.reproduce import RunLanes
 from generators.graph import Case
 from oracles.finding import Kind
 from oracles.lane import Engine
@@ -23,12 +23,12 @@ UNDEFINED = frozenset(
 """Kinds that a wrong argument may lead to."""
 
 
-def with_checks(runner: Runner, case: Case, sighting: Sighting) -> Sighting:
+def with_checks(run: RunLanes, case: Case, sighting: Sighting) -> Sighting:
     """Return the failed check of the same case on the same lane with checks, if there is one; else the sighting."""
     finding = sighting.finding
     if finding.lane.engine is not Engine.TVM or finding.lane.asserts or finding.kind not in UNDEFINED:
         return sighting
     lane = with_known_name(replace(finding.lane, asserts=True))
-    _, shown = shown_by(runner.run_fresh, case, (lane,))
+    _, shown = shown_by(run, case, (lane,))
     checks = (each for each in shown if each.finding.kind is Kind.INTERNAL_ERROR and each.finding.stage is Stage.RUN)
     return next(checks, sighting)

@@ -51,7 +51,7 @@ def sighting(kind: Kind, evidence: Evidence, lane: LaneSpec = UNCHECKED) -> Sigh
 @pytest.mark.parametrize(("kind", "evidence"), [(Kind.DIED, DIED), (Kind.OUT_OF_BOUNDS_WRITE, WRITE)])
 def test_a_failed_check_takes_the_place_of_what_followed(kind: Kind, evidence: Evidence) -> None:
     runner = Runner(CHECK)
-    found = with_checks(runner, CASE, sighting(kind, evidence))
+    found = with_checks(runner.run_fresh, CASE, sighting(kind, evidence))
     assert (found.finding.kind, found.finding.evidence, found.lanes) == (Kind.INTERNAL_ERROR, CHECK, (CHECKED,))
     assert runner.lanes == [CHECKED]
 
@@ -61,13 +61,13 @@ def test_a_failed_check_takes_the_place_of_what_followed(kind: Kind, evidence: E
 )
 def test_a_sighting_stays_where_no_check_fails(outcome: Outcome) -> None:
     seen = sighting(Kind.DIED, DIED)
-    assert with_checks(Runner(outcome), CASE, seen) is seen
+    assert with_checks(Runner(outcome).run_fresh, CASE, seen) is seen
 
 
 def test_other_sightings_cost_no_run() -> None:
     runner = Runner(CHECK)
     checked, raised = sighting(Kind.DIED, DIED, CHECKED), sighting(Kind.INTERNAL_ERROR, CHECK)
-    assert [with_checks(runner, CASE, each) for each in (checked, raised)] == [checked, raised]
+    assert [with_checks(runner.run_fresh, CASE, each) for each in (checked, raised)] == [checked, raised]
     assert runner.lanes == []
     assert Kind.WRONG_VALUE not in UNDEFINED
 
@@ -83,7 +83,7 @@ def test_a_result_of_a_wrong_rank_is_a_failed_check(executor: Executor) -> None:
     case = replace(case_of({"x0": "float32[]"}, calls, "v1", opset=17), tensors={"x0": np.array(1, "float32")})
     lane = NAMED["relax-onnx-model-llvm"]
     finding = Finding(Kind.DIED, Component.TVM, lane, Stage.RUN, DIED)
-    found = with_checks(executor, case, Sighting(signature_of(finding), finding, (lane,))).finding
+    found = with_checks(executor.run_fresh, case, Sighting(signature_of(finding), finding, (lane,))).finding
     assert isinstance(found.evidence, Raised)
     assert "ndim" in found.evidence.message
     assert found.lane.asserts
