@@ -60,8 +60,8 @@ def test_a_failed_check_takes_the_place_of_what_followed(kind: Kind, evidence: E
     "outcome", [correct(RIGHT), DIED, replace(CHECK, stage=Stage.COMPILE), replace(CHECK, stage=Stage.IMPORT)]
 )
 def test_a_sighting_stays_where_no_check_fails(outcome: Outcome) -> None:
-    seen = sighting(Kind.DIED, DIED)
-    assert with_checks(Runner(outcome).run_fresh, CASE, seen) is seen
+    died = sighting(Kind.DIED, DIED)
+    assert with_checks(Runner(outcome).run_fresh, CASE, died) is died
 
 
 def test_other_sightings_cost_no_run() -> None:
