@@ -41,7 +41,7 @@ class Kernel(Protocol):
         """The results where each step is computed in float16."""
 
     def without_zeros(self, args: Sequence[torch.Tensor]) -> Tensors:
-        """The results where products with the zeros of a padding are left out."""
+        """The results where products with the zeros of a padding, or with an attribute that is 0, are left out."""
 
 
 @dataclass(frozen=True, slots=True)

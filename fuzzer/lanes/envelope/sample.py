@@ -19,7 +19,7 @@ class Sample:
     one_pass      variances are computed in one pass
     flush         denormal numbers become zero
     in_half       nodes that `Kernel.may_be_in_half` are computed in float16
-    skip          products with the zeros of a padding are left out, so NaN x 0 does not occur
+    skip          products with the zeros of a padding, or with an attribute that is 0, are left out: no NaN x 0 occurs
     other_layout  the inputs have another layout in memory, which changes results only where PyTorch is wrong
     """
 
