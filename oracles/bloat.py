@@ -121,7 +121,7 @@ def index_bytes(case: Case) -> int:
     writes = {row.name for op in WRITE_THROUGH_AN_INDEX for row in FAMILIES[op]}
     total = 0
     for node in graph.nodes:
-        if node.op in writes or _title(node) in ONNX_WRITES_THROUGH_AN_INDEX or weighted.isdisjoint(node.args):
+        if node.op in writes or node.title in ONNX_WRITES_THROUGH_AN_INDEX or weighted.isdisjoint(node.args):
             types = (*graph.arg_types(node), *(value.type for value in node.results))
             largest = max(max(type.rank, 1) * type.numel for type in types)
             total += largest * _most_writes(node, graph.arg_types(node)) * INDEX_BYTES
@@ -136,11 +136,6 @@ def _most_writes(node: Node, operands: Sequence[TensorType]) -> int:
     places = [_OPERAND.fullmatch(str(part)) for part in parts] if isinstance(parts, tuple) else []
     indices = [operands[int(found[1])] for found in places if found]
     return max([1, *(type.numel for type in indices if type.dtype is not DType.BOOL)])
-
-
-def _title(node: Node) -> str:
-    """The operator of ONNX without its version."""
-    return node.op.rpartition("-")[0]
 
 
 def _bytes(type: TensorType) -> int:
