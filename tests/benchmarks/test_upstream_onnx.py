@@ -77,8 +77,10 @@ def test_the_page_counts_its_rows() -> None:
     unfixed = [cells for cells in rows if cells.fixed == "-"]
     recent = [cells for cells in rows if cells.fixed in ("0.26", "0.27")]
     assert f"Of {len(rows)} bugs, cases have the form of {drawn}." in text
-    assert [cells for cells in rows if "shown" in cells.in_newest] == unfixed
-    assert f"All {len(unfixed)} bugs without a fix are shown by TVM 0.27.0.post1, and none of the others." in text
+    live = [cells for cells in rows if "shown" in cells.in_newest]
+    assert f"Of {len(unfixed)} bugs without a fix, {len(live)} are shown by TVM 0.27.0.post1, and none of the others" in text
+    assert [cells.number for cells in unfixed if cells not in live] == ["17866"], "the page says why"
+    assert set(live) <= set(unfixed)
     shown = sum("shown" in cells.in_oldest for cells in recent)
     assert f"Of {len(recent)} bugs with a fix in 0.26 or 0.27, {shown} are shown by TVM 0.25.0.post1" in text
 
