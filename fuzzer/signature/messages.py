@@ -49,6 +49,10 @@ _SUBSTITUTIONS = tuple(
         (r"(?<=Invalid layout )\S+", "LAYOUT"),  # letters beyond either end of the alphabet
         (r"(?<=can't find )\w(?= in source)", "AXIS"),
         (r'\bname: "\w+"(?=\s+type: )', "ATTRIBUTE"),  # of an ONNX node, as protobuf prints it
+        # kernels, by the names that TVM gives them
+        (r"(?<=duplicate global symbol: )\w+", "KERNEL"),
+        (r"(?<=when calling:)\s*`\w+\([^`]*\)`", " KERNEL"),
+        (r"(?<=\bMismatched )\w+(?=\.\S+ on argument )", "VAR"),  # a parameter of the kernel
         # exporters: one bug that many operators show
         (r"(input parameter NODE of operator) \(\w+\)", r"\1 (OP)"),  # ONNX lacks the operator for a dtype
         (r"(We don't have an op for) aten::\w+", r"\1 aten::OP"),  # TorchScript: a scalar as first operand
@@ -170,19 +174,20 @@ _OLD_PLUMBING = re.compile(r"(tvm::(runtime|transform|detail|Diagnostic\w*|Repor
 def _compiler_error(message: str) -> str:
     """Return the first error in the output of a C compiler, without its advice; other messages unchanged."""
     found = re.search(r"\berror: ([^;\n]*)", message) if message.startswith("Compilation error") else None
-    return f"Compilation error: {_in_words_of_gcc(found[1])}" if found else message
+    return f"Compilation error: {_in_one_wording(found[1])}" if found else message
 
 
-def _in_words_of_gcc(error: str) -> str:
-    """Translate an error of clang to the text of gcc, so that one bug has one signature with both compilers."""
-    for clang, gcc in _CLANG:
-        error = clang.sub(gcc, error)
+def _in_one_wording(error: str) -> str:
+    """Replace other texts for an error by one text of gcc, so that one bug has one signature."""
+    for other, gcc in _WORDINGS:
+        error = other.sub(gcc, error)
     return error
 
 
-_CLANG = (
-    (re.compile(r"^use of undeclared identifier '(\w+)'"), r"‘\1’ undeclared (first use in this function)"),
-    (re.compile(r"^unexpected type name '(\w+)': expected expression"), r"expected expression before ‘\1’"),
+_WORDINGS = (
+    (re.compile(r"^use of undeclared identifier '(\w+)'"), r"‘\1’ undeclared (first use in this function)"),  # clang
+    (re.compile(r"^unknown type name [‘'](\w+)[’']"), r"‘\1’ undeclared (first use in this function)"),  # both
+    (re.compile(r"^unexpected type name '(\w+)': expected expression"), r"expected expression before ‘\1’"),  # clang
 )
 
 

@@ -89,6 +89,13 @@ def finding(evidence: Raised | Died | TimedOut | Mismatch, kind: Kind = Kind.REJ
             'extent 0 for target {"kind":"llvm","keys":["cpu"],"host":{"kind":"llvm"},"opt-level":0}',
             'extent 0 for target {"kind":"llvm","keys":["cpu"],"mtriple":"x86_64-linux-gnu"}',
         ),
+        ("IRModule contains duplicate global symbol: pad", "IRModule contains duplicate global symbol: logical_xor"),
+        (
+            "Mismatched lv3.ndim on argument #1 when calling:\n  `add(x1: Tensor([1], int64), lv3: Tensor([n], "
+            "int64), T_add: Tensor([n], int64))`,\n  expected 1",
+            "Mismatched A.ndim on argument #0 when calling:\n  `sum(A: Tensor([n], int64), A_red: Tensor([1], int64))`,"
+            "\n  expected 1",
+        ),
     ],
 )
 def test_same_bug_same_skeleton(one: str, other: str) -> None:
@@ -101,6 +108,14 @@ def test_same_bug_same_skeleton(one: str, other: str) -> None:
         ("CodeGenVM cannot emit relax.trunc", "CodeGenVM cannot emit relax.erfinv"),
         ("Unresolved call tirx.fabs", "Unresolved call tirx.erf"),
         ("x and y must have the same dtype", "x and y must have the same shape"),
+        (
+            "Mismatched type on argument #0 when calling: `relax.ShapeExpr(0: Array<ir.Expr>, 1: ir.Span) -> ir.Expr`",
+            "Mismatched type on argument #0 when calling: `relax.op.add(0: ir.Expr, 1: ir.Expr) -> ir.Expr`",
+        ),
+        (
+            "Mismatched A.ndim on argument #1 when calling:\n  `f(A)`",
+            "Mismatched A.dtype on argument #1 when calling:\n  `f(A)`",
+        ),
         ('for target {"kind":"llvm"} fails in FuseOps', 'for target {"kind":"llvm"} fails in FoldConstant'),
     ],
 )
@@ -121,10 +136,12 @@ def test_a_skeleton_is_what_is_left_of_a_message() -> None:
     [
         ("use of undeclared identifier 'inff'; did you mean 'int'?", "‘inff’ undeclared (first use in this function)"),
         ("unexpected type name 'half': expected expression", "expected expression before ‘half’"),
+        ("unknown type name ‘half’", "‘half’ undeclared (first use in this function)"),
+        ("unknown type name 'half'", "‘half’ undeclared (first use in this function)"),
         ("expected ';' after expression", "expected '"),
     ],
 )
-def test_one_error_of_two_compilers_is_in_the_words_of_gcc(error: str, text: str) -> None:
+def test_texts_for_one_error_become_one_text_of_gcc(error: str, text: str) -> None:
     assert readable(f"Compilation error:\n/tmp/a.c:1:2: error: {error}\n 7 | x") == f"Compilation error: {text}"
 
 
