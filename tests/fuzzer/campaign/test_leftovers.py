@@ -79,7 +79,11 @@ def test_what_another_command_writes_stays(tmp_path: Path) -> None:
 
 
 def test_processes_of_a_killed_run_end(tmp_path: Path) -> None:
-    double = "from subprocess import *; print(Popen(['sleep', '60'], start_new_session=True, stdout=DEVNULL).pid)"
+    stray_program = "print(flush=True); import time; time.sleep(60)"  # its environment can be read when it prints
+    double = (
+        f"from subprocess import *; stray = Popen({[sys.executable, '-c', stray_program]}, start_new_session=True, "
+        "stdout=PIPE); stray.stdout.readline(); print(stray.pid)"
+    )
     environment = {**os.environ, "TMPDIR": f"{tmp_path}/{SCRATCH}/host/tmpabc"}
     done = subprocess.run([sys.executable, "-c", double], env=environment, stdout=subprocess.PIPE, text=True)
     stray = int(done.stdout)
