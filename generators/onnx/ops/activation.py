@@ -191,7 +191,11 @@ OPERATORS: tuple[Operator, ...] = (
     Operator("Relu", one(), same_type, plainer="Abs"),
     _function("Sigmoid", scale=1.0),
     _with_a_factor(
-        _function("LeakyRelu", _drawn(alpha=(0.125, float32(0.2), -0.5, 0.0, 1.0, 2.0)), arithmetic=Arithmetic.ONE_STEP)
+        _function(
+            "LeakyRelu",
+            _drawn(alpha=(0.125, float32(0.2), -0.5, 0.0, 1.0, 2.0)),
+            arithmetic=Arithmetic.EXACT_WHERE_HELD,
+        )
     ),
     _function("Elu", _drawn(alpha=(0.5, 2.0, -0.5, 0.0)), scale=1.0),
     _function("Selu", _drawn(alpha=(1.0, 0.5, 2.0, -0.5), gamma=(1.0, 0.5, 2.0, -0.5)), scale=1.0),
@@ -217,8 +221,17 @@ OPERATORS: tuple[Operator, ...] = (
     _biased_gelu("FastGelu", "Gelu"),
     _biased_gelu("BiasGelu", "FastGelu"),
     Operator("ThresholdedRelu", one(), same_type, _drawn(alpha=(0.5, 0.0, 2.0, -1.0, float32(0.1))), plainer="Tanh"),
-    Operator("Shrink", one(), _shrink, _shrink_attributes, terms=one_term, plainer="Tanh"),
-    Operator("PRelu", _with_slope, _prelu, terms=one_term, arithmetic=Arithmetic.ONE_STEP, plainer="Add"),
+    Operator(
+        "Shrink",
+        one(),
+        _shrink,
+        _shrink_attributes,
+        terms=one_term,
+        arithmetic=Arithmetic.EXACT_WHERE_HELD,
+        scale=1.0,  # the bias is rounded to the dtype of the tensor, or is not
+        plainer="Tanh",
+    ),
+    Operator("PRelu", _with_slope, _prelu, terms=one_term, arithmetic=Arithmetic.EXACT_WHERE_HELD, plainer="Add"),
     _softmax("Softmax", 0.0, None),
     _softmax("LogSoftmax", 1.0, "Softmax"),
     Operator("Hardmax", _one_in_order, _normalised, _some_axis, plainer="Softmax"),

@@ -81,7 +81,7 @@ OPERATORS: tuple[Operator, ...] = (
     _exact("Ceil", "Tanh"),
     _exact("BitwiseNot", "Neg"),
     _exact("Not", None),
-    Operator("Round", one(), same_type, terms=one_term, plainer="Tanh"),
+    _exact("Round", "Tanh"),
     Operator("IsNaN", one(), _truth, plainer=None),
     Operator("IsInf", one(), _truth, _signs, kinds={"detect_negative": FLAG, "detect_positive": FLAG}, plainer="IsNaN"),
     Operator("Identity", one(), same_type, moves=True),

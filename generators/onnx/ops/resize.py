@@ -300,7 +300,7 @@ def _upsample_attributes(source: ChoiceSource, call: Call) -> Attrs | None:
 def _terms(call: Call) -> int:
     """The pixels that contribute to one, and the rounding of positions, which grows with the size."""
     if call.text("mode") == "nearest":
-        return 1
+        return 0
     new, _ = _sizes(call)
     taps = 4 if call.text("mode") == "cubic" else 2
     shrunk = [-(-int(old) // max(int(size), 1)) for old, size in zip(call.first.sizes, new, strict=True)]

@@ -92,10 +92,13 @@ def _elements_attributes(source: ChoiceSource, call: Call) -> Attrs:
     return {**agreed_attributes(source, call), "reduction": _agreed_reduction(call.first, call.schema)}
 
 
+def _rounds(call: Call) -> bool:
+    return _reduction(call) in ("add", "mul")
+
+
 def _elements_terms(call: Call) -> int:
     """A result is the sum or product of an element and at most as many updates as there are indices along the axis."""
-    summed = _reduction(call) in ("add", "mul")
-    return max(call["indices"].sizes[axis_in(call)], 1) + 1 if summed else 1
+    return max(call["indices"].sizes[axis_in(call)], 1) + 1 if _rounds(call) else 0
 
 
 # --- ScatterND
@@ -139,8 +142,7 @@ def _nd_attributes(source: ChoiceSource, call: Call) -> Attrs:
 
 
 def _nd_terms(call: Call) -> int:
-    summed = _reduction(call) in ("add", "mul")
-    return max(product(call["indices"].sizes[:-1]), 1) + 1 if summed else 1
+    return max(product(call["indices"].sizes[:-1]), 1) + 1 if _rounds(call) else 0
 
 
 OPERATORS: tuple[Operator, ...] = (

@@ -24,7 +24,8 @@ def each(call: Call, name: str, nd: int, default: int) -> tuple[int, ...]:
 def padding(call: Call, nd: int) -> list[tuple[int, int]]:
     """What is added before and after each dimension. With an auto_pad, pads are not given."""
     given = call.integers("pads")
-    require(given is None or call.text("auto_pad") == "NOTSET", "pads and auto_pad exclude each other")
+    auto = call.text("auto_pad") if call.has("auto_pad") else "NOTSET"
+    require(given is None or auto == "NOTSET", "pads and auto_pad exclude each other")
     values = given or (0,) * 2 * nd
     require(len(values) == 2 * nd and min(values) >= 0, f"pads takes {2 * nd} numbers from 0 on, not {list(values)}")
     return list(zip(values[:nd], values[nd:], strict=True))

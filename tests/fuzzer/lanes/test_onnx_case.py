@@ -260,6 +260,30 @@ def test_results_that_the_dtype_holds_and_exact_operators_are_not_pushed() -> No
     assert not any(array.any() for array in (*spreads, *ill))
 
 
+WHOLE: list[tuple[int, dict[str, str], Call]] = [
+    (13, {}, ("v0", "Round-11", "x0")),
+    (13, {}, ("v0", "LeakyRelu-6", "x0", {"alpha": 0.2})),
+    (13, {"x1": "float32[1]"}, ("v0", "PRelu-9", "x0 x1")),
+    (13, {}, ("v0", "Shrink-9", "x0", {"bias": 1.0, "lambd": 0.5})),
+    (13, {"x1": "int64[1,1]", "x2": "float32[1]"}, ("v0", "ScatterND-13", "x0 x1 x2")),
+    (18, {"x1": "int64[1]", "x2": "float32[1]"}, ("v0", "ScatterElements-18", "x0 x1 x2", {"reduction": "max"})),
+    (9, {"x0": "float32[1,3]"}, ("v0", "Upsample-9", "x0", {"scales": (1.0, 2.0), "mode": "nearest"})),
+]
+"""Calls that give numbers of their operands, or whole ones, with their opsets."""
+
+
+@pytest.mark.parametrize(("opset", "inputs", "call"), WHOLE, ids=[call[1] for _, _, call in WHOLE])
+def test_whole_numbers_that_an_operator_gives_are_compared_after_a_cast(
+    opset: int, inputs: dict[str, str], call: Call
+) -> None:
+    calls: list[Call] = [call, ("v1", "Cast-9" if opset < 13 else "Cast-13", "v0", {"to": "int32"})]
+    case = case_of({"x0": "float32[3]", **inputs}, calls, "v1", thirds, opset)
+    numbers = {name: np.ones_like(array) for name, array in case.tensors.items()}
+    numbers["x0"] += np.array([1, 2, 4], np.float32)
+    _, (ill,) = measured(replace(case, tensors=numbers))
+    assert not ill.any()
+
+
 @pytest.mark.parametrize(("dtype", "least", "most"), [("float32", 16, 18), ("float16", 8, 10)])
 def test_the_spread_of_a_sum_grows_with_the_root_of_its_terms(dtype: str, least: float, most: float) -> None:
     """In half precision half as fast: an implementation may add in it, and rounds each partial sum by half a unit."""
