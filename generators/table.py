@@ -1,6 +1,6 @@
 """The rows of all dialects, by name. Names say the dialect: PyTorch's begin with a small letter, ONNX's with a capital.
 
-ONNX's rows are made when the first of them is asked for: they need the onnx package, which takes 0.2 CPU seconds.
+ONNX's rows are made when the first of them is asked for, which takes 0.2 CPU seconds.
 """
 
 from __future__ import annotations
@@ -35,6 +35,15 @@ def families(dialect: str) -> Mapping[str, tuple[Op, ...]]:
     from generators.onnx.rows import FAMILIES
 
     return FAMILIES
+
+
+def in_force(name: str, opset: int) -> str | None:
+    """The row of the same operator that a graph of this opset may have. A row of PyTorch is in force in each graph."""
+    if dialect_of(name) == "torch":
+        return name
+    from generators.onnx.rows import version_at
+
+    return version_at(name, opset)
 
 
 class _Table(Mapping[str, Op]):

@@ -14,7 +14,7 @@ from generators.choice import ChoiceSource
 from generators.graph import Attr, Attrs, DType, Form, Invalid, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.forms import WIDER
-from generators.onnx.schema import OLDEST, Parameter, Schema, newest_opset, schemas
+from generators.onnx.schema import Parameter, Schema, newest_opset, schemas
 from generators.op import (
     DTYPE,
     INT,
@@ -192,7 +192,7 @@ def rows_of(operator: Operator) -> tuple[Op, ...]:
     """The rows of an operator, the oldest version first. Versions that onnxruntime cannot run, or that are in force
     only after the newest opset, have none."""
     own = [each for each in schemas()[operator.name] if each.domain == operator.domain]
-    return tuple(_row(operator, operator.whole(each)) for each in own if each.runs and each.since <= newest_opset())
+    return tuple(_row(operator, operator.whole(each)) for each in own if _has_row(each))
 
 
 def _row(operator: Operator, schema: Schema) -> Op:
@@ -218,14 +218,18 @@ def _row(operator: Operator, schema: Schema) -> Op:
         arithmetic=operator.arithmetic,
         multiplies_by_zero=partial(_multiplies_by_zero, operator, form) if operator.multiplies_by_zero else never,
         zero_sensitivity=operator.zero_sensitivity,
-        plainer=_plainer(operator, schema),
+        plainer=_plainer(operator),
     )
 
 
-def _plainer(operator: Operator, schema: Schema) -> str | None:
-    """The version of the plainer operator that is in force in the same opsets."""
+def _plainer(operator: Operator) -> str | None:
+    """The newest version of the plainer operator. `generators.table.in_force` gives that of an opset."""
     versions = schemas()[operator.plainer] if operator.plainer else ()
-    return next((each.row for each in reversed(versions) if each.in_force(max(schema.since, OLDEST))), None)
+    return next((each.row for each in reversed(versions) if _has_row(each)), None)
+
+
+def _has_row(schema: Schema) -> bool:
+    return schema.runs and schema.since <= newest_opset()
 
 
 def _attribute_kinds(operator: Operator, form: NodeForm) -> dict[str, AttrKind]:

@@ -24,6 +24,13 @@ def rows_at(opset: int) -> tuple[Op, ...]:
     return tuple(row for row in OPS if isinstance(row.source, NodeForm) and row.source.schema.in_force(opset))
 
 
+@cache
+def version_at(row: str, opset: int) -> str | None:
+    """The row of the same operator that is in force at an opset; None where there is none."""
+    title = row.rpartition("-")[0]
+    return next((each.name for each in rows_at(opset) if each.name.rpartition("-")[0] == title), None)
+
+
 def at_opset(name: str, opset: int) -> Op:
     """The row of an operator of ONNX's own domain that is in force at an opset. Raise KeyError where there is none."""
     return _own_rows(opset)[name]
@@ -36,4 +43,4 @@ def _own_rows(opset: int) -> dict[str, Op]:
     return {form.schema.name: row for row, form in forms if isinstance(form, NodeForm) and not form.schema.domain}
 
 
-__all__ = ["FAMILIES", "OPS", "ROWS", "Operator", "at_opset", "rows_at"]
+__all__ = ["FAMILIES", "OPS", "ROWS", "Operator", "at_opset", "rows_at", "version_at"]

@@ -34,8 +34,8 @@ class Kernel(Protocol):
     def __call__(self, args: Sequence[torch.Tensor]) -> Tensors: ...
 
     def in_one_pass(self, args: Sequence[torch.Tensor], direction: int) -> Tensors:
-        """The results where variances are computed in one pass over the data. Operands and results have the dtype of
-        the first result. `direction` says where E[x^2] is off: upwards (1) or downwards (-1)."""
+        """The results where variances are computed in one pass over the data. Floats have the dtype of the first
+        result. `direction` says where E[x^2] is off: upwards (1) or downwards (-1)."""
 
     def in_half(self, args: Sequence[torch.Tensor]) -> Tensors:
         """The results where each step is computed in float16."""
@@ -149,8 +149,8 @@ class _Step:
     def __call__(self, args: Sequence[torch.Tensor], sample: Sample) -> Tensors:
         if sample.one_pass and self.kernel.has_variance:
             own = getattr(torch, self.node.results[0].type.dtype)
-            made = self.kernel.in_one_pass([arg.to(own) for arg in args], sample.direction)
-            return tuple(result.to(torch.float64) for result in made)
+            made = self.kernel.in_one_pass([_floats_to(own, arg) for arg in args], sample.direction)
+            return tuple(_floats_to(torch.float64, result) for result in made)
         if sample.in_half and self.kernel.may_be_in_half:
             return self.kernel.in_half(args)
         if sample.skip and self.multiplies_by_zero:
@@ -169,6 +169,10 @@ class _Step:
         )
         largest = max((float(torch.where(torch.isfinite(each), each, 0.0).max()) for each in numbers), default=1.0)
         return tiny(dtype) * self.sizes.terms * max(1.0, largest)
+
+
+def _floats_to(dtype: torch.dtype, values: torch.Tensor) -> torch.Tensor:
+    return values.to(dtype) if values.is_floating_point() else values
 
 
 def _all_finite(values: torch.Tensor) -> bool:

@@ -48,6 +48,18 @@ def _skip_layer_norm(call: Call, given: Operands, direction: int) -> tuple[Tenso
     return result, mean, torch.rsqrt(variance + eps), total
 
 
+def _embed_layer_norm(call: Call, given: Operands, direction: int) -> tuple[Tensor, ...]:
+    """The normalised sum of the embeddings, the ones of each mask, and the sum."""
+    ids, positions = given["input_ids"], given["position_embedding"]
+    places = given.get("position_ids", torch.arange(ids.shape[1])[None])
+    total = given["word_embedding"][ids.long()] + positions[places.long()]
+    if "segment_ids" in given:
+        total = total + given["segment_embedding"][given["segment_ids"].long()]
+    result = normalised(total, (-1,), call.number("epsilon"), direction) * given["gamma"] + given["beta"]
+    ones = (given["mask"] == 1).sum(1) if "mask" in given else torch.zeros(len(ids))
+    return result, ones.int(), total
+
+
 def _instance_norm(call: Call, given: Operands, direction: int) -> tuple[Tensor, ...]:
     x = given["input"]
     result = normalised(x, range(2, x.dim()), call.number("epsilon"), direction)
@@ -86,6 +98,7 @@ def _channels(x: Tensor) -> tuple[int, ...]:
 ONE_PASS: Mapping[str, OnePass] = {
     "LayerNormalization": _layer_norm,
     "SkipLayerNormalization": _skip_layer_norm,
+    "EmbedLayerNormalization": _embed_layer_norm,
     "InstanceNormalization": _instance_norm,
     "GroupNormalization": _group_norm,
     "BatchNormalization": _batch_norm,

@@ -7,13 +7,17 @@ from dataclasses import replace
 
 from fuzzer.triage.passes.base import Subject
 from generators.graph import Attrs, Form, Graph, Node
-from generators.table import TABLE
+from generators.table import TABLE, in_force
 
 
-def plainer_operators(name: str) -> tuple[str, ...]:
-    """Return all operators that may replace this one, plainest first. `plainer` of a row names the next plainer one."""
+def plainer_operators(name: str, opset: int) -> tuple[str, ...]:
+    """Return all operators that may replace this one in a graph of this opset, plainest first. `plainer` of a row names
+    the next plainer one; it is left out where no version of it is in force."""
     nearest = TABLE[name].plainer
-    return () if nearest is None else (*plainer_operators(nearest), nearest)
+    if nearest is None:
+        return ()
+    version = in_force(nearest, opset)
+    return (*plainer_operators(nearest, opset), *((version,) if version else ()))
 
 
 def simpler_operators(subject: Subject) -> Iterator[Subject]:
@@ -26,14 +30,14 @@ def simpler_operators(subject: Subject) -> Iterator[Subject]:
     if subject.needs_ops and len(nodes) < 2:
         return
     for index, node in enumerate(nodes):
-        for name in plainer_operators(node.op):
+        for name in plainer_operators(node.op, subject.graph.opset):
             if (simpler := _replaced(node, name)) is not None:
                 yield subject.with_graph(replace(subject.graph, nodes=(*nodes[:index], simpler, *nodes[index + 1 :])))
 
 
 def operator_complexity(graph: Graph) -> int:
     """Return how many plainer operators could replace the operators of the graph's calls, in all."""
-    return sum(len(plainer_operators(node.op)) for node in graph.nodes)
+    return sum(len(plainer_operators(node.op, graph.opset)) for node in graph.nodes)
 
 
 def _replaced(node: Node, name: str) -> Node | None:

@@ -175,7 +175,6 @@ OPERATORS: tuple[Operator, ...] = (
         kinds=_AUTO_PAD,
         terms=_in_window,
         arithmetic=Arithmetic.SUM_IN_ANY,
-        plainer="MaxPool",
     ),
     Operator(
         "LpPool",

@@ -248,7 +248,7 @@ OPERATORS: tuple[Operator, ...] = (
     ),
     Operator("Flatten", one(), _flatten, _flatten_attributes, moves=True),
     Operator("Expand", one(), _expand, _expand_attributes, {"shape": Constant(SIZES)}, moves=True),
-    Operator("Tile", one(), _tile, _tile_attributes, {"repeats": Constant(SIZES)}, moves=True, plainer="Expand"),
+    Operator("Tile", one(), _tile, _tile_attributes, {"repeats": Constant(SIZES)}, moves=True),
     Operator("Shape", one(), _shape, _shape_attributes),
     Operator("Size", one(), lambda call: TensorType(DType.INT64, ())),
     *blocks.OPERATORS,

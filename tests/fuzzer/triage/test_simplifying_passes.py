@@ -23,6 +23,8 @@ from fuzzer.triage.size import Size, size_of
 from generators.check import check
 from generators.choice import NumpySource
 from generators.graph import Attr, Attrs, Case, Expr, Form, Graph, Input, Invalid, Node, Role, Symbol, TensorType, Value
+from generators.onnx.random_graph import generate as generate_onnx
+from generators.onnx.rows import ROWS, rows_at
 from generators.random_graph import generate
 from generators.retype import retyped_case
 from generators.torch.ops import TABLE
@@ -45,6 +47,7 @@ def valid(propose: Pass, subject: Subject) -> list[Subject]:
 # --- simpler_operators
 
 
+OPSET = 22
 SPECIAL = sorted(name for name, op in TABLE.items() if op.plainer is not None)
 
 
@@ -58,7 +61,20 @@ def test_plainer_operators_exist_and_lead_to_a_plainest_one(name: str) -> None:
         assert nearest not in chain
         chain.append(nearest)
         nearest = TABLE[nearest].plainer
-    assert plainer_operators(name) == tuple(reversed(chain[1:]))
+    assert plainer_operators(name, 0) == tuple(reversed(chain[1:]))
+
+
+@pytest.mark.parametrize(
+    ("name", "opset", "plainer"),
+    [
+        ("Elu-6", 7, ("Neg-6", "Abs-6", "Relu-6", "Tanh-6")),
+        ("Elu-6", 17, ("Neg-13", "Abs-13", "Relu-14", "Tanh-13")),
+        ("FastGelu-1", 13, ("Neg-13", "Abs-13", "Relu-13", "Tanh-13")),
+        ("FastGelu-1", 20, ("Neg-13", "Abs-13", "Relu-14", "Tanh-13", "Gelu-20")),
+    ],
+)
+def test_plainer_operators_of_onnx_are_those_of_the_opset(name: str, opset: int, plainer: tuple[str, ...]) -> None:
+    assert plainer_operators(name, opset) == plainer
 
 
 @pytest.mark.parametrize("name", SPECIAL)
@@ -73,16 +89,28 @@ def test_a_plainer_operator_takes_no_more_operands_than_there_may_be(name: str) 
 @pytest.mark.exhaustive
 def test_every_special_operator_can_be_called_as_a_plainer_one(name: str) -> None:
     """Among random calls there is one that a plainer operator takes."""
-    assert any(_has_a_plainer(name, seed) for seed in range(40))
+    cases = (generate(NumpySource(seed, 3), ops=(TABLE[name],), symbolic=False) for seed in range(40))
+    assert any(_has_a_plainer(case, name) for case in cases)
 
 
-def _has_a_plainer(name: str, seed: int) -> bool:
-    case = generate(NumpySource(seed, 3), ops=(TABLE[name],), symbolic=False)
+@pytest.mark.parametrize("name", sorted(row.name for row in rows_at(OPSET) if row.plainer is not None))
+@pytest.mark.exhaustive
+def test_every_special_operator_of_onnx_can_be_called_as_a_plainer_one(name: str) -> None:
+    rows = (ROWS[name],)
+    cases = (generate_onnx(NumpySource(seed, 3), ops=rows, symbolic=False, opset=OPSET) for seed in range(40))
+    assert any(_has_a_plainer(case, name) for case in cases)
+
+
+def _has_a_plainer(case: Case, name: str) -> bool:
     call = next(node for node in case.graph.nodes if node.op == name)
     subject = Subject(replace(case, graph=replace(case.graph, outputs=(call.results[0].name,))), LANE, {})
-    plainer = set(plainer_operators(name))
-    assert plainer.isdisjoint(subject.graph.ops)
-    return any(not plainer.isdisjoint(candidate.graph.ops) for candidate in valid(simpler_operators, subject))
+    plainer = set(plainer_operators(name, case.graph.opset))
+    assert plainer.isdisjoint(rows_of(subject))
+    return any(not plainer.isdisjoint(rows_of(candidate)) for candidate in valid(simpler_operators, subject))
+
+
+def rows_of(subject: Subject) -> set[str]:
+    return {node.op for node in subject.graph.nodes}
 
 
 def test_simpler_operators_the_plainest_first() -> None:

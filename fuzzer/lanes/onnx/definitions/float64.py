@@ -49,16 +49,22 @@ class MeanVarianceNormalization(OpRun):  # type: ignore[misc]
 
 
 class DynamicQuantizeLinear(OpRun):  # type: ignore[misc]
-    """The formulas of onnx's Operators.md, for uint8."""
+    """The formulas of onnx's Operators.md, for uint8. It says that the scale is float32: a symmetric range has its zero
+    point at 127.5, and how the scale is rounded decides for one side."""
 
     op_domain = ""
 
     def _run(self, x: Array) -> tuple[Array, ...]:
-        least, most = np.minimum(x.min(), x.dtype.type(0)), np.maximum(x.max(), x.dtype.type(0))
-        scale = (most - least) / x.dtype.type(255) if most > least else x.dtype.type(1) / x.dtype.type(255)
-        zero = np.rint(np.clip(-least / scale, 0, 255))
-        quantised = np.clip(np.rint(x / scale) + zero, 0, 255)
-        return quantised.astype(np.uint8), np.asarray(scale), np.asarray(zero.astype(np.uint8))
+        data = x.astype(np.float32)
+        zero = np.rint(np.clip(-np.minimum(data.min(), np.float32(0)) / _scale(data), 0, 255))
+        quantised = np.clip(np.rint(data / _scale(data)) + zero, 0, 255)
+        return quantised.astype(np.uint8), np.asarray(_scale(x)), np.asarray(zero.astype(np.uint8))
+
+
+def _scale(x: Array) -> Array:
+    """The range of the numbers and 0, in 255 steps; 1 / 255 where all numbers are 0."""
+    span = np.maximum(x.max(), x.dtype.type(0)) - np.minimum(x.min(), x.dtype.type(0))
+    return np.asarray((span if span > 0 else x.dtype.type(1)) / x.dtype.type(255))
 
 
 DEFINITIONS: tuple[type[OpRun], ...] = (Erf, Gelu, MeanVarianceNormalization, DynamicQuantizeLinear)
