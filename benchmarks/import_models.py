@@ -33,6 +33,7 @@ from fuzzer.lanes.base.prepared_case import build_model, from_torch, to_torch
 from fuzzer.seeds import corpus, pt2
 from fuzzer.seeds.imported import files_of, run
 from fuzzer.seeds.resolve import resolve
+from fuzzer.system.terminal import number_of
 from generators.builder import Builder
 from generators.choice import NumpySource
 from generators.graph import Case, Graph, Input, Role, Value
@@ -162,7 +163,7 @@ def measure_models() -> int:
             dropped = sum(found.dropped.values())
             print(f"{found.file:22} {resolved.steps:6} {share:>8} {len(found.cases):6} {found.repeated:13} {dropped:8}")
             for (title, why), count in resolved.lacking.items():
-                print(f"    no row: {title} ({count} times): {why}")
+                print(f"    no row: {title} ({number_of(count, 'time')}): {why}")
         cases = corpus.cases(into)
         with Validity() as ask:
             verdicts = Counter(str(ask(case).verdict) for case in cases.values())

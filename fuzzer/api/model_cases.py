@@ -16,6 +16,7 @@ from fuzzer.seeds.cut import pieces
 from fuzzer.seeds.extract import SUFFIXES, read
 from fuzzer.seeds.resolve import Resolved, resolve
 from fuzzer.seeds.whole_model import case_with, require_inputs
+from fuzzer.system.terminal import number_of
 from generators import case_file
 from generators.check import check
 from generators.graph import Array, Case, DType, Invalid
@@ -100,7 +101,8 @@ def _resolved(source: _Source) -> ModelCases:
 
 
 def _not_covered(resolved: Resolved) -> tuple[str, ...]:
-    return tuple(f"{title} ({times} times): {why}" for (title, why), times in resolved.lacking.most_common())
+    lacking = resolved.lacking.most_common()
+    return tuple(f"{title} ({number_of(times, 'time')}): {why}" for (title, why), times in lacking)
 
 
 def _nothing(resolved: Resolved, not_covered: Sequence[str]) -> str:

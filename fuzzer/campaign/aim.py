@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from fuzzer.system.files import write_atomically
+from fuzzer.system.terminal import number_of
 from generators.graph import Invalid
 from generators.plain_file import MOST_DOCUMENT, read_plain
 
@@ -51,16 +52,12 @@ class Aim(msgspec.Struct, forbid_unknown_fields=True):
         """The line of the screen and of `fuzz status`; empty where there is no aim."""
         parts = []
         if model := self.model:
-            parts += [_number(model.pieces, "piece"), f"{_number(len(model.calls), 'operator')} with a row"]
+            parts += [number_of(model.pieces, "piece"), f"{number_of(len(model.calls), 'operator')} with a row"]
             parts += [f"without a row: {', '.join(model.lacking)}"] if model.lacking else ["none without a row"]
         if self.covering:
             done, what = self.covering.covered(features), f"{TUPLES[self.covering.n]} of the configurations"
             parts.append(f"{done} of {self.covering.tuples} {what} covered")
         return "; ".join(parts)
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count} {what}{'s' * (count != 1)}"
 
 
 def write(folder: Path, aim: Aim) -> None:

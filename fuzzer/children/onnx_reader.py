@@ -7,6 +7,7 @@ stored in other files are never opened.
 
 from __future__ import annotations
 
+import math
 import os
 import resource
 import sys
@@ -20,7 +21,7 @@ from onnx import TensorProto, helper, inliner, numpy_helper, shape_inference
 
 from fuzzer.children.onnx_known import KnownParts, TooManyNodes, constants
 from fuzzer.lanes.onnx.description import NoDescription, _node, _tensor
-from fuzzer.seeds.onnx_graph import OPAQUE, OnnxGraph, Refusal
+from fuzzer.seeds.onnx_graph import OnnxGraph, Refusal
 from fuzzer.seeds.program import MAX_NODES
 from fuzzer.system.processes import die_with_parent
 from generators.onnx.model import ELEMENTS, Node, Tensor
@@ -198,13 +199,23 @@ def _type(type: Any) -> tuple[str, tuple[int | None, ...]]:
 
 
 def _plain(node: Any) -> Node:
-    try:
-        external = any(attribute.t.external_data for attribute in node.attribute)  # onnx would open the file
-        if not external and not any(attribute.HasField("g") for attribute in node.attribute):
+    why = _why_opaque(node)
+    if not why:
+        try:
             return _node(node)
-    except (NoDescription, ValueError, TypeError):
-        pass
-    return Node(node.op_type, tuple(node.input), tuple(node.output), (), node.name, OPAQUE)
+        except (NoDescription, ValueError, TypeError):
+            why = "(attribute)"
+    return Node(node.op_type, tuple(node.input), tuple(node.output), (), node.name, why)
+
+
+def _why_opaque(node: Any) -> str:
+    """The key of `OPAQUE` that says why a node cannot be described; "" where only `_node` can tell."""
+    if any(attribute.HasField("g") or attribute.graphs for attribute in node.attribute):
+        return "(graph)"
+    if any(tensor.external_data for attribute in node.attribute for tensor in (attribute.t, *attribute.tensors)):
+        return "(other file)"  # onnx would open the file
+    numbers = (number for attribute in node.attribute for number in (attribute.f, *attribute.floats))
+    return "" if all(map(math.isfinite, numbers)) else "(not finite)"
 
 
 _REFUSALS = (

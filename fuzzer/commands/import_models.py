@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,8 +11,9 @@ import typer
 from fuzzer.commands.options import JsonFlag
 from fuzzer.commands.selection import dialects_named
 from fuzzer.seeds import corpus
-from fuzzer.seeds.imported import SIZE, files_of, run
-from fuzzer.system.terminal import echo, next_line, one_sentence, print_json, say
+from fuzzer.seeds.imported import SIZE, Imported, files_of, run
+from fuzzer.system.exit_codes import Exit
+from fuzzer.system.terminal import echo, next_line, number_of, one_sentence, print_json, say
 from generators.table import DIALECTS
 
 
@@ -29,19 +30,28 @@ def import_models(
 ) -> None:
     """Cut real models into seed cases: pieces of their graphs, with smaller sizes and new values.
 
-    Nothing in a file is executed. Exit code 64 where a file cannot be read."""
+    Nothing in a file is executed. Exit code 64 where a file cannot be read, or no case can be made."""
     done, refused = run(files_of(model), into, size, dialects=dialects_named(dialect))
     for why in refused:
         say(one_sentence(f"fuzz: {why}"))
+    has_cases = any(each.names for each in done)
     if json:
         print_json({"files": [each.document for each in done], "refused": refused})
     else:
         for each in done:
             echo(*each.lines(), sep="\n")
-        written = sum(len(each.written) for each in done)
-        lacking = sum((each.extracted.resolved.lacking for each in done), Counter[tuple[str, str]]())
-        lacks = f"; without a row: {len({title for title, _ in lacking})} functions" if lacking else ""
-        if done:
-            echo(f"{written} cases written to {into / corpus.FOLDER}{lacks}; {next_line('run', '--campaign', into)}")
-    if refused:
-        raise typer.Exit(64)
+        if has_cases:
+            echo(_summary(done, into))
+    if done and not has_cases:
+        reasons = dict.fromkeys(each.why_empty for each in done)
+        say(one_sentence(f"fuzz: {model}: nothing is imported: {'; '.join(reasons)}"))
+    if refused or not has_cases:
+        raise typer.Exit(Exit.BAD_INPUT)
+
+
+def _summary(done: Sequence[Imported], into: Path) -> str:
+    """How many cases were written, and the functions without a row."""
+    written = number_of(sum(len(each.written) for each in done), "case")
+    titles = {title for each in done for title, _ in each.extracted.resolved.lacking}
+    lacks = f"; without a row: {number_of(len(titles), 'function')}" if titles else ""
+    return f"{written} written to {into / corpus.FOLDER}{lacks}; {next_line('run', '--campaign', into)}"

@@ -12,6 +12,7 @@ from pathlib import Path
 from fuzzer.isolate.validity import Validity
 from fuzzer.seeds import corpus
 from fuzzer.seeds.extract import SUFFIXES, Extracted, extract, read
+from fuzzer.system.terminal import number_of
 from generators import case_file
 from generators.graph import Invalid
 from generators.table import DIALECTS
@@ -44,6 +45,14 @@ class Imported:
             "dropped": dict(found.dropped.most_common()),
         }
 
+    @property
+    def why_empty(self) -> str:
+        """Why the file gave no case; "" where it gave some."""
+        found = self.extracted
+        if found.cases:
+            return ""
+        return found.resolved.why_no_nodes or f"no piece of it can be run: {'; '.join(found.dropped)}"
+
     def lines(self) -> Iterator[str]:
         """The result for people."""
         found = self.extracted
@@ -51,11 +60,12 @@ class Imported:
         share = 100 * resolved.mapped / resolved.steps if resolved.steps else 0.0
         name = f"{found.file} as ONNX" if resolved.opset else found.file
         yield (
-            f"{name}: {resolved.mapped} of {resolved.steps} nodes have a row ({share:.1f} %); {len(found.cases)} "
-            f"cases, {len(self.written)} of them new; {found.repeated} pieces like another"
+            f"{name}: {resolved.mapped} of {resolved.steps} nodes have a row ({share:.1f} %); "
+            f"{number_of(len(found.cases), 'case')}, {len(self.written)} of them new; "
+            f"{number_of(found.repeated, 'piece')} like another"
         )
         for (title, why), count in resolved.lacking.most_common():
-            yield f"  no row: {title} ({count} times): {why}"
+            yield f"  no row: {title} ({number_of(count, 'time')}): {why}"
         for why, count in found.dropped.most_common():
             yield f"  dropped: {count}: {why}"
 

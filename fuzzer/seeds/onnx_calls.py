@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
-from fuzzer.seeds.onnx_file import OPAQUE_REASON, in_order, types_of
+from fuzzer.coverage.onnx_features import Feature, reason_of
+from fuzzer.seeds.onnx_file import in_order, title_of, types_of
 from fuzzer.seeds.onnx_graph import OPAQUE, OnnxGraph
 from fuzzer.seeds.program import MAX_RANK
 from fuzzer.seeds.resolve import Resolved
 from generators.graph import Array, Form, Invalid, Node, Role, TensorType
 from generators.onnx import model
-from generators.onnx.call_of import Known, Surroundings, call_of
+from generators.onnx.call_of import NAMES_OF_DOMAIN, Known, Surroundings, call_of
 from generators.onnx.forms import may_hold
-from generators.onnx.schema import OLDEST, newest_opset
+from generators.onnx.operator import NodeForm
+from generators.onnx.rows import OPS
+from generators.onnx.schema import MICROSOFT, OLDEST, newest_opset
 from generators.op import require
 
 SHAPES = ("Shape", "Size")
@@ -49,7 +53,7 @@ def in_rows_of_onnx(graph: OnnxGraph, path: Path, given: Mapping[str, Array] = {
             types |= {value.name: value.type for value in step.call.results}
         steps.append(step)
     kept = list(_needed(steps, graph))
-    lacking = Counter((_title(step.node), step.why_not) for step in kept if step.call is None)
+    lacking = Counter((title_of(step.node), step.why_not) for step in kept if step.call is None)
     return Resolved(
         path.stem,
         tuple(step.call for step in kept if step.call),
@@ -84,8 +88,8 @@ def _form(attribute: str | None) -> Form:
 
 
 def _step(node: model.Node, around: Surroundings) -> _Step:
-    if node.domain == OPAQUE:
-        return _Step(node, None, OPAQUE_REASON)
+    if why := OPAQUE.get(node.domain) or _why_no_version(node):
+        return _Step(node, None, why)
     try:
         call = call_of(node, around)
         for value in call.results:
@@ -96,6 +100,21 @@ def _step(node: model.Node, around: Surroundings) -> _Step:
         # rows expect operands and attributes that an exporter writes, and the file may have any
         return _Step(node, None, f"its operands and attributes do not fit together ({type(error).__name__})")
     return _Step(node, call)
+
+
+def _why_no_version(node: model.Node) -> str:
+    """Why no version of an operator has a row; "" where one has, or where nobody has said why."""
+    if any((node.op, domain) in _operators() for domain in ("", MICROSOFT) if node.domain in NAMES_OF_DOMAIN[domain]):
+        return ""
+    reason = reason_of(Feature(title_of(node), 0))
+    return f"there is no row of this operator: {reason}" if reason else ""
+
+
+@cache
+def _operators() -> frozenset[tuple[str, str]]:
+    """The name and the domain of each operator that has a row."""
+    forms = (row.source for row in OPS)
+    return frozenset((form.schema.name, form.schema.domain) for form in forms if isinstance(form, NodeForm))
 
 
 def _require_declared(name: str, type: TensorType, declared: Mapping[str, TensorType]) -> None:
@@ -113,10 +132,6 @@ def _needed(steps: list[_Step], graph: OnnxGraph) -> Iterator[_Step]:
         kept.append(step)
         needed.update(step.call.args if step.call else ())
     return reversed(kept)
-
-
-def _title(node: model.Node) -> str:
-    return node.op if node.domain in ("", "ai.onnx", OPAQUE) else f"{node.domain}.{node.op}"
 
 
 def _role(name: str, graph: OnnxGraph, types: Mapping[str, TensorType]) -> Role:

@@ -23,9 +23,6 @@ SHAPE_ARITHMETIC = frozenset(
 """Operators with which exporters compute new shapes from the results of `SHAPE_OPERATORS`."""
 
 
-OPAQUE_REASON = "contains a graph, numbers that are not finite, or a tensor of another file"
-
-
 def read(path: Path) -> OnnxGraph:
     """Read a file. Raise `Invalid` with one line that describes what is wrong and where."""
     return decode(answer_of(MODULE, path, SECONDS, MAX_BYTES), str(path))
@@ -43,6 +40,11 @@ def in_order(graph: OnnxGraph, path: Path) -> Iterator[Node]:
         reads = tuple(dict.fromkeys(name for name in node.inputs if name))
         order.next(node.op, reads, tuple(name for name in node.outputs if name))
         yield node
+
+
+def title_of(node: Node) -> str:
+    """The operator of a node, after the name of its domain where that is not ONNX's own."""
+    return node.op if node.domain in ("", "ai.onnx", *OPAQUE) else f"{node.domain}.{node.op}"
 
 
 def program(graph: OnnxGraph, path: Path) -> Program:
@@ -87,11 +89,9 @@ def _is_size(node: Node, sizes: set[str], constants: Mapping[str, Array]) -> boo
 
 
 def _step(node: Node, results: tuple[str, ...], translation: Translation) -> Step:
-    title = node.op if node.domain in ("", "ai.onnx", OPAQUE) else f"{node.domain}.{node.op}"
     if node.domain not in ("", "ai.onnx"):
-        why = OPAQUE_REASON if node.domain == OPAQUE else "is not an operator of ONNX"
-        return Step(title, results, why_not=why)
+        return Step(title_of(node), results, why_not=OPAQUE.get(node.domain, "is not an operator of ONNX"))
     try:
-        return Step(title, results, tuple(translation.calls(node)))
+        return Step(node.op, results, tuple(translation.calls(node)))
     except Untranslatable as why:
-        return Step(title, results, why_not=str(why))
+        return Step(node.op, results, why_not=str(why))

@@ -6,14 +6,21 @@ report can rebuild the file; a description here has only the types of most tenso
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from generators.graph import Invalid
 from generators.onnx.model import Node, Tensor, require_array
 
 MAX_BYTES = 256 << 20
-OPAQUE = "(opaque)"
-"""The domain of a node that cannot be described, such as one that contains a graph."""
+OPAQUE: Mapping[str, str] = {
+    "(graph)": "contains a graph",
+    "(other file)": "contains a tensor of another file",
+    "(not finite)": "contains numbers that are not finite",
+    "(attribute)": "has an attribute of a kind that is not read",
+}
+"""The domain of a node that cannot be described says why: the reason by the domain."""
 
 
 class OnnxGraph(msgspec.Struct, forbid_unknown_fields=True):

@@ -44,6 +44,14 @@ class Resolved:
     def dialect(self) -> str:
         return "onnx" if self.opset else "torch"
 
+    @property
+    def why_no_nodes(self) -> str:
+        """Why there are no nodes; "" where there are some."""
+        if self.nodes:
+            return ""
+        reasons = [f"{title}: {why}" for title, why in self.lacking]
+        return f"no node has a row of the operator table: {'; '.join(reasons) or 'all of its results are constants'}"
+
 
 def resolve(program: Program) -> Resolved:
     nodes: list[Node] = []

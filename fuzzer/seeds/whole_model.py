@@ -16,6 +16,7 @@ from fuzzer.seeds.cut import Piece, whole
 from fuzzer.seeds.domains import draw_case
 from fuzzer.seeds.onnx_calls import in_rows_of_onnx
 from fuzzer.seeds.resolve import Resolved
+from fuzzer.system.terminal import number_of
 from generators.case_file import MOST_PARTS
 from generators.check import check
 from generators.choice import NumpySource
@@ -40,7 +41,7 @@ class WholeModel:
         """How much of the model the case has, for people."""
         mapped, steps = self.resolved.mapped, self.resolved.steps
         lacking = self.resolved.lacking.most_common()
-        why = "; ".join(f"{title} ({times} times): {why}" for (title, why), times in lacking)
+        why = "; ".join(f"{title} ({number_of(times, 'time')}): {why}" for (title, why), times in lacking)
         return f"{self.resolved.name}: {mapped} of {steps} nodes have a row{f'; {why}' if why else ''}"
 
 
@@ -55,9 +56,8 @@ def read(path: Path, inputs: Mapping[str, Array] = {}) -> WholeModel:
     graph = onnx_file.read(path)
     require_inputs(path, inputs, graph.inputs)
     resolved = in_rows_of_onnx(graph, path, inputs)
-    if not resolved.nodes:
-        why = "; ".join(f"{title}: {why}" for title, why in resolved.lacking) or "all of its results are constants"
-        raise Invalid(f"{path}: no node has a row of the operator table: {why}")
+    if why := resolved.why_no_nodes:
+        raise Invalid(f"{path}: {why}")
     piece = whole(resolved.nodes, resolved.types, resolved.roles, resolved.returned, resolved.opset)
     if why := _too_large(piece.graph):
         raise Invalid(f"{path}: {why}; `fuzz import` cuts a model into cases with smaller sizes")

@@ -35,6 +35,11 @@ def next_line(*words: object) -> str:
     return f"next: {command(*words)}"
 
 
+def number_of(count: int, what: str) -> str:
+    """1 test, 2 tests."""
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
 _CONTROL = (*range(9), *range(11, 32), *range(127, 160))
 _DIRECTION = (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _ESCAPED = {code: f"\\x{code:02x}" for code in _CONTROL} | {code: f"\\u{code:04x}" for code in _DIRECTION}

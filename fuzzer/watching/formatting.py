@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from fuzzer.system.terminal import campaign_option, command
+from fuzzer.system.terminal import number_of as number_of
 
 BARS = "▁▂▃▄▅▆▇█"
 
@@ -49,11 +50,6 @@ def shares(parts: Mapping[str, float], most: int) -> str:
 def counted(counts: Mapping[str, int]) -> str:
     """Counts, the highest first: 52 tvm, 7 exporter."""
     return ", ".join(f"{n:,} {name}" for name, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-
-
-def number_of(count: int, what: str) -> str:
-    """1 test, 2 tests."""
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def findings_of_causes(findings: int, causes: int) -> str:

@@ -49,7 +49,7 @@ def test_an_operator_without_a_row_cuts_and_the_rest_gets_what_pytorch_computes(
     x = torch.tensor([[0.0, 1.0], [1.0, 0.0]])
     found = cases_of(Cut(), x)
     assert [case.graph.ops for case in found.cases] == [("exp",), ("relu",)]
-    assert found.not_covered == ("linalg_inv (1 times): no row of the operator table has its name",)
+    assert found.not_covered == ("linalg_inv (1 time): no row of the operator table has its name",)
     (value,) = found.cases[1].tensors.values()
     np.testing.assert_allclose(value, torch.linalg.inv(torch.exp(x)).numpy())
 

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
+from typing import Any
 
+import onnx
 import pytest
 from archives import document, node, write
+from onnx import TensorProto, helper
 
 from fuzzer.campaign.cases import random_cases
 from fuzzer.campaign.settings import LaneMix, Settings
 from fuzzer.cli import main
+from fuzzer.coverage.onnx_features import Feature, reason_of
 from fuzzer.isolate.validity import CaseCheck, CaseVerdict, Validity
 from fuzzer.lanes import TVM_LANES
 from fuzzer.seeds import corpus, pt2
 from fuzzer.seeds import extract as extracting
 from fuzzer.seeds.imported import files_of, run
 from fuzzer.seeds.resolve import resolve
+from fuzzer.system.terminal import one_sentence
 from generators import case_file
 from generators.check import check
 from generators.graph import Case, Invalid
@@ -104,8 +110,81 @@ def test_of_a_folder_the_good_files_are_taken(
     assert fuzz(monkeypatch, "import", tmp_path / "zoo", "--into", tmp_path / "c") == 64
     printed = capsys.readouterr()
     assert "bad.pt2: File is not a zip file" in printed.err
-    assert "net: 2 of 2 nodes have a row (100.0 %); 1 cases, 1 of them new" in printed.out
+    assert "net: 2 of 2 nodes have a row (100.0 %); 1 case, 1 of them new" in printed.out
     assert len(corpus.names(tmp_path / "c")) == 1
+
+
+def one_node(path: Path, op: str, opset: int = 17, **attributes: Any) -> Path:
+    """A file of ONNX with one node, which reads the input x."""
+    value = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])
+    made = helper.make_node(op, ["x"], ["y"], **attributes)
+    graph = helper.make_graph([made], "g", [value], [helper.make_empty_tensor_value_info("y")])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8), path)
+    return path
+
+
+BRANCHES = {
+    f"{name}_branch": helper.make_graph(
+        [helper.make_node(op, ["x"], ["z"])], name, [], [helper.make_empty_tensor_value_info("z")]
+    )
+    for name, op in (("then", "Neg"), ("else", "Abs"))
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("op", "opset", "attributes", "why"),
+    [
+        ("Relu", 6, {}, "opset 6 is not within 7 to 26"),
+        ("Relu", 27, {}, "opset 27 is not within 7 to 26"),
+        ("If", 17, BRANCHES, "contains a graph"),
+        ("Selu", 17, {"alpha": math.inf}, "contains numbers that are not finite"),
+        ("NonZero", 17, {}, f"there is no row of this operator: {reason_of(Feature('NonZero', 9))}"),
+    ],
+)
+def test_a_file_without_a_case_is_bad_input_with_the_reason(
+    op: str,
+    opset: int,
+    attributes: dict[str, Any],
+    why: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = one_node(tmp_path / "m.onnx", op, opset, **attributes)
+    assert fuzz(monkeypatch, "import", path, "--dialect", "onnx", "--into", tmp_path / "c") == 64
+    printed = capsys.readouterr()
+    assert printed.out.splitlines() == [
+        "m as ONNX: 0 of 1 nodes have a row (0.0 %); 0 cases, 0 of them new; 0 pieces like another",
+        f"  no row: {op} (1 time): {why}",
+    ]
+    reason = f"no node has a row of the operator table: {op}: {why}"
+    assert printed.err == one_sentence(f"fuzz: {path}: nothing is imported: {reason}") + "\n"
+    assert not (tmp_path / "c").exists()
+
+
+@pytest.mark.tvm
+def test_a_file_whose_pieces_cannot_be_run_is_bad_input_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(extracting, "MAX_PIECES", 0)
+    path = write(tmp_path / "net.pt2", MODEL)
+    assert fuzz(monkeypatch, "import", path, "--into", tmp_path / "c", "--json") == 64
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["files"][0]["cases"] == 0
+    why = "no piece of it can be run: 0 pieces of the file were tried before them"
+    assert printed.err == f"fuzz: {path}: nothing is imported: {why}\n"
+
+
+@pytest.mark.tvm
+@pytest.mark.long
+def test_a_file_that_was_imported_before_is_no_bad_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = one_node(tmp_path / "m.onnx", "Relu")
+    for number, begin in enumerate(("1 case written", "0 cases written")):
+        assert fuzz(monkeypatch, "import", path, "--dialect", "onnx", "--into", tmp_path / "c") == 0, number
+        assert capsys.readouterr().out.splitlines()[-1].startswith(f"{begin} to ")
 
 
 def test_so_many_pieces_of_a_file_are_tried_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

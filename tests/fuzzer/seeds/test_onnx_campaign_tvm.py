@@ -69,7 +69,7 @@ def kept_cases(campaign: Path) -> Iterator[KeptCase]:
 def test_a_campaign_mutates_the_pieces_of_an_onnx_file(tmp_path: Path) -> None:
     save(tmp_path / "net.onnx")
     printed = fuzz("import", tmp_path / "net.onnx", "--dialect", "onnx", "--into", tmp_path / "hunt")
-    assert "net as ONNX: 3 of 3 nodes have a row (100.0 %); 1 cases, 1 of them new; 0 pieces like another" in printed
+    assert "net as ONNX: 3 of 3 nodes have a row (100.0 %); 1 case, 1 of them new; 0 pieces like another" in printed
     options = ("--dialect", "onnx", "--random", "--seed", 1, "--tests", 24, "--workers", 1, "--triage-share", 0)
     fuzz("run", *options, "--drain", 0, "--lanes", "relax-onnx-model-llvm", "--campaign", tmp_path / "hunt")
     cases = list(kept_cases(tmp_path / "hunt"))

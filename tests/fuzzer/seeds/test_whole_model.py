@@ -74,7 +74,7 @@ def test_what_a_node_without_a_row_computes_is_an_input(tmp_path: Path) -> None:
     onnx.save(loaded, path)
     model = whole_model.read(path)
     assert model.line == (
-        "net: 2 of 3 nodes have a row; own.Unheard (1 times): no row of the operator table has its name"
+        "net: 2 of 3 nodes have a row; own.Unheard (1 time): no row of the operator table has its name"
     )
     assert model.case.graph.ops == ("Relu", "Neg")
     assert len(model.case.inputs) == 2
