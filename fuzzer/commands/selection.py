@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
 from fuzzer.lanes import select
@@ -25,7 +27,7 @@ def ops_named(globs: str) -> tuple[Op, ...]:
     """The operators of PyTorch with these names. Raise `Invalid` where there are none."""
     chosen = _matching(OPS, globs)
     if not chosen:
-        raise Invalid(f"no operator matches {globs!r}; `fuzz ops` lists them")
+        raise Invalid(f"{_none_matches(globs, OPS)}; `fuzz ops` lists them")
     return chosen
 
 
@@ -37,7 +39,9 @@ def ops_of_dialects(globs: str, dialects: str) -> tuple[tuple[Op, ...], tuple[Op
     torch = _matching(OPS, globs) if "torch" in named else ()
     onnx = _matching(rows_of_onnx(), globs) if "onnx" in named else ()
     if not torch and not onnx:
-        raise Invalid(f"no operator matches {globs!r}; `fuzz ops` lists them")
+        rows = (*(OPS if "torch" in named else ()), *(rows_of_onnx() if "onnx" in named else ()))
+        command = "fuzz ops" if "torch" in named else "fuzz ops --dialect onnx"
+        raise Invalid(f"{_none_matches(globs, rows)}; `{command}` lists them")
     return torch, onnx
 
 
@@ -57,10 +61,33 @@ def rows_of_onnx() -> tuple[Op, ...]:
 
 
 def _matching(rows: tuple[Op, ...], globs: str) -> tuple[Op, ...]:
-    patterns = [glob.strip() for glob in globs.split(",")]
-    chosen = tuple(
-        op
-        for op in rows
-        if any(fnmatchcase(name, pattern) for pattern in patterns for name in (op.name, op.name.partition("-")[0]))
-    )
+    patterns = _patterns(globs)
+    chosen = tuple(op for op in rows if any(fnmatchcase(name, each) for each in patterns for name in _names(op)))
     return chosen if len(chosen) < len(rows) else rows  # all of them: this very tuple also draws motifs
+
+
+def _patterns(globs: str) -> list[str]:
+    return [glob.strip() for glob in globs.split(",")]
+
+
+def _names(op: Op) -> tuple[str, str]:
+    """The name of a row without its version, and with it."""
+    return op.name.partition("-")[0], op.name
+
+
+def _none_matches(globs: str, rows: Iterable[Op]) -> str:
+    """The sentence about globs that match no row. It proposes what differs from them in case alone."""
+    names = [name for op in rows for name in _names(op)]
+    others = [other for glob in _patterns(globs) if (other := _in_other_case(glob, names))]
+    hint = f": names are case-sensitive, and {','.join(others)!r} matches" if others else ""
+    return f"no operator matches {globs!r}{hint}"
+
+
+def _in_other_case(glob: str, names: Iterable[str]) -> str:
+    """The glob in the case of the first name that matches it in another case, or that name; "" where none does."""
+    name = next((name for name in names if fnmatchcase(name.lower(), glob.lower())), None)
+    if name is None:
+        return ""
+    literal = re.split(r"[*?\[]", glob)[0]
+    glob = name[: len(literal)] + glob[len(literal) :]
+    return glob if fnmatchcase(name, glob) else name

@@ -135,6 +135,17 @@ def test_a_verb_that_is_left_out_is_added(arguments: str, expected: str) -> None
         ("--lanes torch", "no lane matches 'torch'"),
         ("--ops nosuch*,neither", "no operator matches 'nosuch*,neither'; `fuzz ops` lists them"),
         ("--ops ,", "no operator matches ','"),
+        (
+            "--ops RELU",
+            "no operator matches 'RELU': names are case-sensitive, and 'relu' matches; `fuzz ops` lists them",
+        ),
+        (
+            "--dialect onnx --ops conv*",
+            "no operator matches 'conv*': names are case-sensitive, and 'Conv*' matches; "
+            "`fuzz ops --dialect onnx` lists them",
+        ),
+        ("--dialect onnx --ops nosuch,*trans*[e],conv-1?", "and 'Transpose,Conv-1?' matches; "),
+        ("--dialect onnx --ops nosuch", "no operator matches 'nosuch'; `fuzz ops --dialect onnx` lists them"),
     ],
 )
 def test_bad_options(fuzz: Fuzz, arguments: str, says: str) -> None:
