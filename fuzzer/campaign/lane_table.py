@@ -37,7 +37,7 @@ from oracles.siblings import describe_additions
 WHEN: Mapping[str, tuple[LaneSpec, ...]] = {
     "every test": (*REFERENCES, *ONNX_LANES, *(lane for lane in EVALUATED_LANES if lane.importer not in EXPENSIVE)),
     "some tests": tuple(lane for lane in EVALUATED_LANES if lane.importer in EXPENSIVE),
-    "where it brings news": (*SCREENING, *OFTEN, *SAMPLED_LANES, *MODEL_LANES, *MODEL_SAMPLED_LANES),
+    "where new failures are likely": (*SCREENING, *OFTEN, *SAMPLED_LANES, *MODEL_LANES, *MODEL_SAMPLED_LANES),
     "with --toolchain relay": RELAY_LANES,
     "on demand": HONEST_LANES,  # `fuzz bench honesty`
 }

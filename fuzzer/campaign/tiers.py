@@ -1,4 +1,5 @@
-"""One test: tier 1 imports and evaluates the case on each importer, and tier 2 compiles it in lanes that bring news."""
+"""One test: tier 1 imports and evaluates the case on each importer, and tier 2 compiles it in lanes
+that are likely to show new failures."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzzer.campaign.lane_table import LISTED, document, text
+from fuzzer.campaign.lane_table import LISTED, WHEN, document, text
 from fuzzer.lanes import (
     EVALUATED_LANES,
     HONEST_LANES,
@@ -50,6 +50,11 @@ def test_the_page_names_each_checker() -> None:
     assert all(each.install in PAGE for row in TARGETS if row.written for each in row.written.checkers)
 
 
+def test_the_page_says_when_a_campaign_takes_a_lane() -> None:
+    (sentence,) = re.findall(r"second column says when a campaign takes the lane: (.*?)\. ", " ".join(PAGE.split()))
+    assert re.findall(r"`([^`]+)`", sentence) == list(WHEN)
+
+
 def test_each_lane_is_listed_once() -> None:
     assert [line.split()[0] for line in text(BARE)] == [lane.name for lane in LISTED]
     assert len({lane.name for lane in LISTED}) == len(LISTED)
@@ -87,7 +92,7 @@ def test_for_machines() -> None:
         "engine": "tvm",
         "importer": "export",
         "target": "c-clang",
-        "when": "where it brings news",
+        "when": "where new failures are likely",
         "adds": "target c-clang",
         "here": {"is": "missing", "why": "none of clang is on PATH"},
     }
