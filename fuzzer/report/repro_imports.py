@@ -21,7 +21,6 @@ _MODULES = {
 }  # fmt: skip
 _NAMES = {
     "GraphModule": "tvm.contrib.graph_executor",
-    "ReferenceEvaluator": "onnx.reference",
     "TensorProto": "onnx",
     "VirtualMachine": "tvm.runtime.vm",
     "bind_params_by_name": "tvm.relay.build_module",
@@ -30,6 +29,7 @@ _NAMES = {
     "from_fx": "tvm.relax.frontend.torch",
     "from_onnx": "tvm.relax.frontend.onnx",
     "helper": "onnx",
+    "inline_local_functions": "onnx.inliner",
     "ir": "onnxscript",
     "numpy_helper": "onnx",
     "optimizer": "onnxscript",

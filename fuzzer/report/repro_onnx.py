@@ -9,8 +9,9 @@ import numpy as np
 
 from fuzzer.report.python_source import listed, literal_of, quoted
 from fuzzer.report.repro_values import NUMPY, literal
-from generators.onnx.model import Attribute, Body, Function, Node, OnnxModel, Tensor, Value
-from generators.onnx.source import File
+from generators.onnx.model import Attribute, Body, Function, Node, OnnxModel, Tensor, Value, all_nodes
+from generators.onnx.operator import DTYPE_ATTRIBUTES, ELEMENT_TYPE_ATTRIBUTES
+from generators.onnx.source import NUMBER_OF, File
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +20,10 @@ class FileExpressions:
 
     values     the inputs by name, in the order of TVM's main; "" where the script runs nothing on them
     converted  the opset that the finished model is converted to, or None
-    reader     who computes what is expected: "onnxruntime", "evaluator" (for bfloat16, which onnxruntime neither
-               accepts nor returns as arrays of numpy), or "" where nothing is compared. Then the checker sees the model
+    compared   whether the script compares results with those of onnxruntime; otherwise the checker sees the model
+    bfloat16   whether the model computes with bfloat16, for which onnxruntime has few kernels: it gets the model in
+               float32, and its results are rounded
+    names_it   the attributes whose number stands for bfloat16
     """
 
     nodes: str
@@ -32,14 +35,15 @@ class FileExpressions:
     opsets: str
     values: str
     converted: int | None
-    reader: str
+    compared: bool
+    bfloat16: bool
+    names_it: str
 
 
 def parts(file: File, *, converted: int | None = None, compares: bool = True, runs: bool = True) -> FileExpressions:
-    """`compares`: the script compares results with those of another reader. `runs`: it runs the model on its inputs."""
+    """`compares`: the script compares results with those of onnxruntime. `runs`: it runs the model on its inputs."""
     model = file.model
     values = [f"{quoted(name)}: {literal(array, NUMPY)}" for name, array in file.inputs.items()]
-    reader = "evaluator" if _has_bfloat16(model) else "onnxruntime"
     return FileExpressions(
         _rows(_node(node) for node in model.nodes),
         _rows(_value(item) for item in model.inputs),
@@ -50,12 +54,26 @@ def parts(file: File, *, converted: int | None = None, compares: bool = True, ru
         _opsets(model.opsets),
         "{" + ", ".join(values) + "}" if runs or compares else "",
         converted,
-        reader if compares else "",
+        compares,
+        _has_bfloat16(model),
+        _names_bfloat16(model),
     )
 
 
 def _has_bfloat16(model: OnnxModel) -> bool:
-    return any(item.element == "BFLOAT16" for item in (*model.inputs, *model.outputs))
+    attributes = [each for node in all_nodes(model) for each in node.attributes]
+    tensors = [*model.initializers.values(), *(each.tensor for each in attributes if each.tensor)]
+    elements = {each.element for each in (*model.inputs, *model.outputs)} | {each.element for each in tensors}
+    return "BFLOAT16" in elements or any(_is_bfloat16(each) for each in attributes if each.name in DTYPE_ATTRIBUTES)
+
+
+def _names_bfloat16(model: OnnxModel) -> str:
+    names = [each.name for node in all_nodes(model) for each in node.attributes if _is_bfloat16(each)]
+    return listed(sorted({quoted(name) for name in names if name in ELEMENT_TYPE_ATTRIBUTES}))
+
+
+def _is_bfloat16(attribute: Attribute) -> bool:
+    return attribute.value == NUMBER_OF["BFLOAT16"]
 
 
 def _rows(items: Iterable[str]) -> str:

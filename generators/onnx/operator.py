@@ -48,6 +48,8 @@ COUNT = AttrKind("a number from 1 to 64", lambda v: INT.accepts(v) and isinstanc
 _KINDS = {"int": INT, "ints": INTS, "float": NUMBER, "floats": NUMBERS}
 DTYPE_ATTRIBUTES = ("to", "dtype", "output_dtype")
 """Attributes whose number in a file stands for a dtype. In a case they hold its name."""
+ELEMENT_TYPE_ATTRIBUTES = (*DTYPE_ATTRIBUTES, "stash_type", "precision", "softmax_precision")
+"""These, and those that hold such a number in a case, too."""
 
 
 @dataclass(frozen=True, slots=True)

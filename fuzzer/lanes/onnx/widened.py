@@ -11,9 +11,7 @@ import onnx
 from onnx import AttributeProto, TensorProto, helper, numpy_helper
 
 from generators.graph import Array, DType
-
-DTYPE_ATTRIBUTES = ("to", "dtype", "output_dtype", "stash_type", "precision", "softmax_precision")
-"""Attributes of ONNX operators that name an element type."""
+from generators.onnx.operator import ELEMENT_TYPE_ATTRIBUTES
 
 Widening = Mapping[int, int]
 """From element types to those that take their place."""
@@ -40,7 +38,7 @@ def widen(copy: onnx.ModelProto, widening: Widening) -> None:
     for attribute in attributes_of(copy):
         if attribute.type == AttributeProto.TENSOR:
             _widen_tensor(attribute.t, widening)
-        if attribute.name in DTYPE_ATTRIBUTES:
+        if attribute.name in ELEMENT_TYPE_ATTRIBUTES:
             attribute.i = widening.get(attribute.i, attribute.i)
 
 

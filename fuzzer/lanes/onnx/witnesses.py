@@ -16,6 +16,7 @@ from fuzzer.lanes.onnx.proto import to_proto
 from fuzzer.lanes.onnx.runtime import NO_OPTIMISERS
 from fuzzer.lanes.onnx.widened import attributes_of, widened, widened_inputs
 from generators.graph import Array, Case, DType
+from generators.onnx.operator import DTYPE_ATTRIBUTES
 from generators.onnx.source import File, render
 from oracles.outcome import Stage
 
@@ -61,7 +62,7 @@ def _element_types(model: onnx.ModelProto) -> set[int]:
     for each in attributes_of(model):
         if each.type == onnx.AttributeProto.TENSOR:
             found.add(each.t.data_type)
-        elif each.name in ("to", "dtype", "output_dtype"):
+        elif each.name in DTYPE_ATTRIBUTES:
             found.add(each.i)
     return found
 

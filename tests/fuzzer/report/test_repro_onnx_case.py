@@ -22,9 +22,11 @@ from warm_python import WarmPython
 from fuzzer.findings.headline import headline
 from fuzzer.findings.record import FindingRecord
 from fuzzer.findings.severity import severity_of
-from fuzzer.lanes import EVERY_TVM_LANE
+from fuzzer.lanes import EVERY_TVM_LANE, ONNX
+from fuzzer.lanes.base.prepared_case import PreparedCase, Quiet
 from fuzzer.lanes.onnx.description import described
 from fuzzer.lanes.onnx.proto import to_proto
+from fuzzer.lanes.runners import runner_of
 from fuzzer.report import issue, page, regression_test, repro
 from fuzzer.signature.blame import NO_BLAME, Blame, Place
 from generators.choice import NumpySource
@@ -34,7 +36,7 @@ from generators.onnx.source import render
 from oracles.finding import Evidence, Kind, Mismatch, SideEffect, WorstElement
 from oracles.lane import LaneSpec, Pipeline
 from oracles.memory_access import Access, MemoryAccess, Side
-from oracles.outcome import Raised, Stage
+from oracles.outcome import Raised, Ran, Stage
 
 LANES = {lane.name: lane for lane in EVERY_TVM_LANE}
 LANE = LANES["relax-onnx-model-llvm"]
@@ -222,12 +224,25 @@ def test_what_a_model_writes_out_of_bounds_is_not_compared(access: Access, compa
     assert ("expected = session.run(None, inputs)" in repro.script(of)) is compares
 
 
-def test_bfloat16_is_compared_with_the_reference_evaluator() -> None:
-    case = case_of({"x0": "bfloat16[2]"}, [("v0", "Neg-13", "x0")], "v0", opset=17)
-    script = body(found(case, Kind.WRONG_DTYPE, FLOATS))
-    assert "from onnx.reference import ReferenceEvaluator\n" in script
-    assert "expected = ReferenceEvaluator(model).run(None, inputs)\n" in script
-    assert "onnxruntime" not in script
+BFLOAT16 = case_of({"x0": "bfloat16[2]"}, [("v0", "Neg-13", "x0")], "v0", opset=17)
+BFLOAT16_INSIDE = case_of(
+    {"x0": "float32[2]"},
+    [("v0", "Cast-13", "x0", {"to": "bfloat16"}), ("v1", "Cast-13:branch", "v0", {"to": "float32"})],
+    "v1",
+    opset=17,
+)
+
+
+@pytest.mark.parametrize("case", [BFLOAT16, BFLOAT16_INSIDE])
+def test_bfloat16_is_compared_with_what_onnxruntime_computes_in_float32(case: Case) -> None:
+    """As the lane does: the results are those of the lane, bit by bit."""
+    script = repro.script(found(case, Kind.WRONG_DTYPE, FLOATS))
+    scope: dict[str, Any] = {}
+    exec(script.partition("def run_tvm")[0], scope)
+    outcome = runner_of(ONNX).run(PreparedCase(case, Quiet()), ONNX, Quiet())
+    assert isinstance(outcome, Ran)
+    (right,) = outcome.outputs
+    assert [(each.dtype, each.tobytes()) for each in scope["expected"]] == [(right.dtype, right.tobytes())]
 
 
 @pytest.mark.parametrize(
