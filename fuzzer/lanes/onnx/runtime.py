@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import onnx
 import onnxruntime as ort
+from onnxruntime.capi import onnxruntime_pybind11_state as states
 
 from fuzzer.lanes.base.prepared_case import PreparedCase, Step
 from generators.graph import Array, Case, DType
@@ -17,6 +18,9 @@ WRONG = ("MatMulScaleFusion", "MatmulTransposeFusion", "ExpandElimination", "QDQ
 """Optimisers of onnxruntime 1.31 that are wrong, and switched off. The first two make a FusedMatMul, which stores a
 float64 factor as float32 and does not transpose the matrix of a product with a vector. ExpandElimination removes an
 Expand to a shape without elements. The last one quantises the result of a DequantizeLinear of int32 as uint8."""
+
+ERRORS = tuple(each for each in vars(states).values() if isinstance(each, type) and issubclass(each, Exception))
+"""What onnxruntime raises. They have no base class of their own."""
 
 NO_OPTIMISERS = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
 

@@ -34,3 +34,29 @@ def test_a_converter_that_writes_another_function_is_a_refusal(monkeypatch: pyte
     monkeypatch.setattr(onnx.version_converter, "convert_version", lambda file, opset: model("Neg", opset))
     with pytest.raises(NotConvertible, match="the file is another function"):
         module.converted(model("Relu", 13), 14, X)
+
+
+def test_a_fault_of_difftvm_is_no_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*arguments: object) -> None:
+        raise AttributeError("broken")
+
+    monkeypatch.setattr(module, "by_onnxruntime", broken)
+    with pytest.raises(AttributeError, match="broken"):
+        module.converted(model("Relu", 13), 14, X)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "one", "other", "alike"),
+    [
+        ("int64", [1000, 7], [1009, 7], False),
+        ("bool", [True, False], [True, True], False),
+        ("float32", [1e4, 1], [1e4, 90], False),
+        ("float32", [1e4, 1], [1.001e4, 1.001], True),
+        ("float32", [1e4, 1e-6], [1e4, 1e-3], True),
+        ("float32", [np.nan, np.inf], [np.nan, np.inf], True),
+    ],
+)
+def test_results_of_other_kernels_are_alike_and_those_of_other_functions_are_not(
+    dtype: str, one: list[float], other: list[float], alike: bool
+) -> None:
+    assert module._alike(np.array(one, dtype), np.array(other, dtype)) is alike
