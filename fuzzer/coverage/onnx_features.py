@@ -10,7 +10,7 @@ import ast
 import importlib.util
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -119,9 +119,9 @@ def _of_node(node: Node, opset: int) -> Iterator[Feature]:
             yield Feature(operator, version, f"{what} {key}")
 
 
-def wanted() -> frozenset[Feature]:
-    """All features: what the schemas of rows have at the opsets of each version of TVM's converters."""
-    return frozenset(feature for op in OPS for feature in _of_row(op))
+def wanted(ops: Iterable[Op] = OPS) -> frozenset[Feature]:
+    """All features of rows: what their schemas have at the opsets of each version of TVM's converters."""
+    return frozenset(feature for op in ops for feature in _of_row(op))
 
 
 def _of_row(op: Op) -> Iterator[Feature]:
@@ -142,9 +142,10 @@ def _of_row(op: Op) -> Iterator[Feature]:
 
 @dataclass(slots=True)
 class Reached:
-    """How often each feature was drawn."""
+    """How often each feature was drawn, and how many cases were drawn for each operator."""
 
     times: Counter[Feature] = field(default_factory=Counter)
+    cases: Counter[str] = field(default_factory=Counter)
 
     def draw(self, op: Op, count: int, seed: int) -> None:
         """Draw cases of an operator, at each opset in which its version is in force."""
@@ -158,6 +159,7 @@ class Reached:
             except Invalid:
                 continue
             self.times.update(set(features_of(case.graph)))
+            self.cases[operator_of(op)] += 1
 
 
 @cache

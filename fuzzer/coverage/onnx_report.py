@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fuzzer.coverage.onnx_features import Feature, Reached, operator_of, reason_of, wanted, without_rows
+from fuzzer.coverage.onnx_features import Feature, Reached, reason_of, wanted, without_rows
+from fuzzer.system.terminal import number_of
 from generators.onnx.rows import OPS
 from generators.op import Op
 
@@ -15,11 +16,17 @@ UNKNOWN = "no reason is known"
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """How many cases have each feature of some operators. `lacking` are converters of TVM without a row, where all
-    operators were drawn."""
+    """How many cases have each feature of some operators. `cases` says how many were drawn for each operator. `lacking`
+    are converters of TVM without a row, where all operators were drawn."""
 
     times: dict[Feature, int]
+    cases: Mapping[str, int]
     lacking: tuple[str, ...]
+
+    def why_missed(self, feature: Feature) -> str:
+        """Why a feature was not drawn. Where nobody has said so, chance is the reason: a row has each part."""
+        by_chance = f"not drawn in {number_of(self.cases[feature.operator], 'case')}; a larger --count may draw it"
+        return reason_of(feature) or by_chance
 
 
 def measured(ops: Sequence[Op], count: int, seed: int) -> Measured:
@@ -27,21 +34,21 @@ def measured(ops: Sequence[Op], count: int, seed: int) -> Measured:
     reached = Reached()
     for op in ops:
         reached.draw(op, count, seed)
-    named = set(map(operator_of, ops))
-    times = {feature: reached.times[feature] for feature in sorted(wanted()) if feature.operator in named}
-    return Measured(times, tuple(without_rows()) if len(ops) == len(OPS) else ())
+    times = {feature: reached.times[feature] for feature in sorted(wanted(ops))}
+    return Measured(times, reached.cases, tuple(without_rows()) if len(ops) == len(OPS) else ())
 
 
 def text(found: Measured) -> Iterator[str]:
     """A line for each converter, and one for each feature that was not drawn, with the reason."""
     met, operators = sum(map(bool, found.times.values())), dict.fromkeys(each.operator for each in found.times)
-    yield f"{met} of {len(found.times)} features of {len(operators)} converters of TVM are drawn"
+    converters = number_of(len(operators), "converter")
+    yield f"{met} of {len(found.times)} features of {converters} of TVM are drawn"
     for operator in operators:
         own = {feature: times for feature, times in found.times.items() if feature.operator == operator}
-        calls = (f"v{feature.version} {times} times" for feature, times in own.items() if not feature.part)
+        calls = (f"v{feature.version} {number_of(times, 'time')}" for feature, times in own.items() if not feature.part)
         yield f"{operator}: {', '.join(calls)}"
         missed = (feature for feature, times in own.items() if not times)
-        yield from (f"  never: {feature}: {reason_of(feature) or UNKNOWN}" for feature in missed)
+        yield from (f"  never: {feature}: {found.why_missed(feature)}" for feature in missed)
     yield from (f"{name}: no row: {reason_of(Feature(name, 0)) or UNKNOWN}" for name in found.lacking)
 
 
@@ -52,7 +59,7 @@ def document(found: Measured) -> dict[str, Any]:
             "converter": feature.version,
             "part": feature.part,
             "cases": times,
-            **({} if times else {"reason": reason_of(feature)}),
+            **({} if times else {"reason": found.why_missed(feature)}),
         }
         for feature, times in found.times.items()
     ]

@@ -7,6 +7,7 @@ import pytest
 from fuzzer.coverage import onnx_features, onnx_report
 from fuzzer.coverage.onnx_features import Feature, converter_at, converters, features_of, reason_of, reasons, wanted
 from generators.graph import DType, Graph, Input, Node, TensorType, Value
+from generators.onnx.operator import INPUTS, OUTPUTS
 from generators.onnx.rows import OPS, ROWS
 
 X = Value("x0", TensorType(DType.FLOAT32, (2, 3)))
@@ -61,6 +62,39 @@ def test_the_report_counts_what_is_drawn() -> None:
     assert any(line.startswith("  never: Unique v11 output counts: its size depends") for line in lines)
     features = onnx_report.document(found)["features"]
     assert {row["operator"] for row in features} == {"Clip", "Unique"}
+
+
+@pytest.mark.slow
+def test_what_few_cases_do_not_have_is_missed_by_chance() -> None:
+    """Reasons are for what no number of cases reaches."""
+    found = onnx_report.measured([ROWS["Clip-13"]], 1, 0)
+    missed = [feature for feature, times in found.times.items() if not times]
+    assert missed
+    by_chance = "not drawn in 1 case; a larger --count may draw it"
+    assert [line for line in onnx_report.text(found) if "never: " in line] == [
+        f"  never: {feature}: {by_chance}" for feature in missed
+    ]
+    rows = [row for row in onnx_report.document(found)["features"] if not row["cases"]]
+    assert {row["reason"] for row in rows} == {by_chance}
+    more = onnx_report.measured([ROWS["Clip-13"]], 40, 0)
+    assert all(more.times[feature] for feature in missed)
+
+
+def test_a_converter_without_a_row_and_a_reason_has_no_reason() -> None:
+    found = onnx_report.Measured({}, {}, ("NonZero", "Unheard"))
+    assert list(onnx_report.text(found))[1:] == [
+        f"NonZero: no row: {reasons()['NonZero']}",
+        "Unheard: no row: no reason is known",
+    ]
+
+
+def test_a_part_that_is_not_drawn_is_an_attribute_of_its_row() -> None:
+    """So a larger number of cases may draw each part without a reason."""
+    for op in OPS:
+        for feature in onnx_features._of_row(op):
+            kind, _, name = feature.part.partition(" ")
+            there = name in op.schema or (kind == "input" and INPUTS in op.schema)
+            assert there or not kind or (kind == "output" and OUTPUTS in op.schema), feature
 
 
 @pytest.mark.slow
