@@ -11,8 +11,9 @@ from generators.graph import Attr, Attrs, DType, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.guard import ordered
 from generators.onnx.operator import Constant, Operator, Results
+from generators.onnx.ops.axes import axis_in, product, some_axis
 from generators.onnx.ops.elementwise import one_term
-from generators.onnx.ops.operands import axis, float32, one, same_type, tensor, thinned
+from generators.onnx.ops.operands import float32, one, same_type, tensor, thinned
 from generators.onnx.ops.pairs import two_terms
 from generators.onnx.schema import MICROSOFT, Schema
 from generators.op import BOOL, NUMBER, Arithmetic, one_of, require
@@ -29,13 +30,9 @@ def _drawn(**options: Sequence[Attr]) -> Draw:
     }
 
 
-def _no_attributes(source: ChoiceSource, call: Call) -> Attrs:
-    return {}
-
-
 def _function(
     name: str,
-    draw: Draw = _no_attributes,
+    draw: Draw = lambda source, call: {},
     *,
     scale: float = 0.0,
     arithmetic: Arithmetic = Arithmetic.FUNCTION,
@@ -121,25 +118,20 @@ def _biased_gelu(name: str, plainer: str | None) -> Operator:
 
 
 def _normalised(call: Call) -> TensorType:
-    axis(call)
+    axis_in(call)
     return call.first
 
 
 def _some_axis(source: ChoiceSource, call: Call) -> Attrs:
-    """Before opset 11 no version mentions negative axes."""
-    rank = call.first.rank
-    require(rank > 0, "takes a rank above 0")
-    return {"axis": source.integer(-rank if call.schema.since >= 11 else 0, rank - 1)}
+    require(call.first.rank > 0, "takes a rank above 0")
+    return {"axis": some_axis(source, call)}
 
 
 def _summed_numbers(call: Call) -> int:
     """How many numbers each sum has: those from the axis on, before opset 13."""
-    first = axis(call)
+    first = axis_in(call)
     sizes = call.first.sizes[first:] if call.schema.since < 13 else call.first.sizes[first : first + 1]
-    count = 1
-    for size in sizes:
-        count *= size
-    return max(1, count)
+    return max(1, product(sizes))
 
 
 def _softmax(name: str, scale: float, plainer: str | None) -> Operator:

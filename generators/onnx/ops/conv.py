@@ -9,13 +9,13 @@ from generators.choice import ChoiceSource
 from generators.graph import Attr, Attrs, DType, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import Operator
+from generators.onnx.ops.axes import product
 from generators.onnx.ops.operands import tensor
 from generators.onnx.ops.windows import AUTO_PAD, draw_padding, draw_steps, each, images, padding, slid
 from generators.onnx.schema import Schema
 from generators.op import Arithmetic, require
 from generators.torch.ops.contraction import further
 from generators.torch.ops.conv import CHANNELS, KERNELS
-from generators.torch.ops.operands import product
 
 # --- shared by both directions
 
@@ -108,6 +108,10 @@ def _pads_something(call: Call) -> bool:
 # --- transposed convolutions
 
 
+ODD_SPLIT = 11
+"""The first version whose formula for odd numbers is the one that readers have: version 1 gives the other side more."""
+
+
 def _conv_transpose(call: Call) -> TensorType:
     """With an output_shape, what the result exceeds it by is cut off; pads are not given then. The shape inference of
     onnx 1.23 takes no output_shape below the input's, and onnxruntime 1.31 no output_padding beyond the stride."""
@@ -132,6 +136,8 @@ def _conv_transpose(call: Call) -> TensorType:
             require(shape is not None or extra[place] == 0, "SAME takes no output_padding")
             wanted = shape[place] if shape is not None else size * stride
             require(size <= wanted <= whole, f"a size of {wanted} is not within {size} and {whole}")
+            even = call.schema.since >= ODD_SPLIT or (whole - wanted) % 2 == 0
+            require(even, f"{whole - wanted} cannot be cut off evenly, and readers of version 1 cut the other side")
         else:
             wanted = whole - sum(sides[place])
         require(wanted > 0, f"a transposed convolution of {x} leaves nothing")
@@ -168,6 +174,8 @@ def _conv_transpose_attributes(source: ChoiceSource, call: Call) -> Attrs:
             shape = tuple(
                 source.integer(max(int(least), most - 3), most) if least <= most else most for least, most in sizes
             )
+            if call.schema.since < ODD_SPLIT:
+                shape = tuple(most - (most - size) // 2 * 2 for size, most in zip(shape, whole, strict=True))
             return attrs | {"output_shape": shape, "auto_pad": source.choice(("NOTSET", "SAME_UPPER", "SAME_LOWER"))}
         case _:
             return attrs

@@ -7,7 +7,7 @@ from generators.choice import ChoiceSource
 from generators.domain import within
 from generators.graph import Attrs, DType, TensorType, Value
 from generators.onnx.call import Call
-from generators.onnx.operator import Constant, Operator
+from generators.onnx.operator import PATTERN, Constant, Operator
 from generators.onnx.ops.axes import (
     agreed,
     agreed_axis,
@@ -21,7 +21,7 @@ from generators.onnx.ops.axes import (
 )
 from generators.onnx.ops.operands import one, tensor
 from generators.onnx.schema import Schema
-from generators.op import INTS, AttrKind, require
+from generators.op import INTS, require
 
 # --- Slice
 
@@ -193,8 +193,6 @@ def _gather_nd_attributes(source: ChoiceSource, call: Call) -> Attrs:
 
 # --- Compress
 
-CONDITION = AttrKind("a list of true and false", lambda v: isinstance(v, tuple) and all(isinstance(i, bool) for i in v))
-
 
 def _compress(call: Call) -> TensorType:
     """The slices along the axis where the condition holds; without an axis, elements of the flat tensor."""
@@ -233,7 +231,7 @@ OPERATORS: tuple[Operator, ...] = (
         one((1, 4)),
         _compress,
         _compress_attributes,
-        {"condition": Constant(CONDITION, DType.BOOL)},
+        {"condition": Constant(PATTERN, DType.BOOL)},
         moves=True,
     ),
 )

@@ -9,13 +9,13 @@ from generators.choice import ChoiceSource
 from generators.graph import Attrs, DType, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import Operator
+from generators.onnx.ops.axes import product
 from generators.onnx.ops.operands import float32, tensor
 from generators.onnx.schema import MICROSOFT, Schema
 from generators.op import Arithmetic, require
 from generators.torch.ops import einsum
 from generators.torch.ops.contraction import WIDTHS, further, width
 from generators.torch.ops.einsum import accepted, meet
-from generators.torch.ops.operands import product
 from generators.torch.ops.rules import broadcast
 
 # --- Gemm

@@ -11,11 +11,11 @@ from generators.domain import ANY, POSITIVE, Domain, within
 from generators.graph import Attr, Attrs, DType, Role, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import OUTPUTS, Operator, Results
-from generators.onnx.ops.operands import axis, float32, one, tensor
+from generators.onnx.ops.axes import axis_in, product
+from generators.onnx.ops.operands import FLAG, float32, one, tensor
 from generators.onnx.schema import MICROSOFT, Schema, helpers_dtypes
 from generators.op import Arithmetic, AttrKind, require
 from generators.torch.ops.contraction import further
-from generators.torch.ops.operands import product
 from generators.torch.ops.rules import HALVES, broadcast
 
 _EPSILON = tuple(map(float32, (1e-5, 1e-5, 1e-3, 0.1)))
@@ -121,7 +121,7 @@ def _layer_operands(scale: str, bias: str | None) -> Callable[[Builder, Schema],
 
 def _require_layer(call: Call, scale: str, bias: str | None = None) -> int:
     """Check the parameters, and return the first dimension that is normalised."""
-    x, first = call.first, axis(call)
+    x, first = call.first, axis_in(call)
     require(x.rank > 0 and product(x.sizes[first:]) > 0, f"there is nothing to normalise in {x}")
     require(call.number("epsilon") >= 0, "epsilon must not be negative")
     for name in (scale, bias):
@@ -166,7 +166,7 @@ def _layer_attributes(source: ChoiceSource, call: Call) -> Attrs:
 
 
 def _layer_terms(call: Call) -> int:
-    return max(1, product(call.first.sizes[axis(call) :]))
+    return max(1, product(call.first.sizes[axis_in(call) :]))
 
 
 # --- over channels
@@ -339,8 +339,6 @@ def _embed_attributes(source: ChoiceSource, call: Call) -> Attrs:
     }
 
 
-_MASK_INDEX_TYPE = AttrKind("0 or 1", lambda v: v in (0, 1) and isinstance(v, int) and not isinstance(v, bool))
-
 OPERATORS: tuple[Operator, ...] = (
     Operator("BatchNormalization", _batch_operands, _batch, _batch_attributes, terms=_batch_terms),
     Operator(
@@ -406,7 +404,7 @@ OPERATORS: tuple[Operator, ...] = (
         _embed,
         _embed_attributes,
         domain=MICROSOFT,
-        kinds={"mask_index_type": _MASK_INDEX_TYPE},
+        kinds={"mask_index_type": FLAG},
         terms=lambda call: max(3, call["word_embedding"].sizes[1]),
     ),
 )

@@ -8,14 +8,13 @@ import numpy as np
 
 from generators.builder import Builder
 from generators.domain import ANY, Domain, within
-from generators.graph import Attrs, DType, Role, TensorType, Value
+from generators.graph import DType, Role, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.schema import Schema, helpers_dtypes
-from generators.op import AttrKind, require
+from generators.op import AttrKind
 from generators.torch.ops.rules import broadcast
 
 Operands = Callable[[Builder, Schema], Sequence[Value] | None]
-RARE = (DType.FLOAT64, DType.BFLOAT16)
 FLAG = AttrKind("0 or 1", lambda v: isinstance(v, int) and not isinstance(v, bool) and v in (0, 1))
 
 
@@ -83,23 +82,6 @@ def broadcast_of(call: Call) -> TensorType:
     return call.first.with_shape(*broadcast(*(type.sizes for type in call.types)))
 
 
-def axis(call: Call, name: str = "axis", rank: int | None = None) -> int:
-    """The attribute as a dimension number from 0 on."""
-    bound = call.first.rank if rank is None else rank
-    value = call.integer(name)
-    require(-bound <= value < bound, f"{name} {value} is out of range for rank {bound}")
-    return value % bound
-
-
-def some_axis(source_integer: Callable[[int, int], int], rank: int) -> int:
-    """Draw a dimension number, negative or not."""
-    return source_integer(-rank, rank - 1)
-
-
 def float32(value: float) -> float:
     """The nearest number that float32 has: attributes of a file have no others."""
     return float(np.float32(value))
-
-
-def no_attributes(source: object, call: Call) -> Attrs:
-    return {}

@@ -10,7 +10,7 @@ from generators.domain import POSITIVE, within
 from generators.graph import Attr, Attrs, DType, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import Operator, Results
-from generators.onnx.ops.operands import exactly, tensor
+from generators.onnx.ops.operands import FLAG, exactly, tensor
 from generators.onnx.schema import Schema
 from generators.op import Arithmetic, AttrKind, optional, require
 from generators.types import DTYPE_NAMES
@@ -140,7 +140,6 @@ def _dynamic(call: Call) -> Results:
 
 
 _DTYPE = optional(AttrKind("a dtype", lambda v: isinstance(v, str) and v in DTYPE_NAMES))
-_PRECISION = AttrKind("0, or 1 for float32", lambda v: v in (0, 1) and isinstance(v, int) and not isinstance(v, bool))
 
 OPERATORS: tuple[Operator, ...] = (
     Operator(
@@ -148,7 +147,7 @@ OPERATORS: tuple[Operator, ...] = (
         _operands("x", "y_scale", "y_zero_point"),
         _quantized,
         _quantize_attributes,
-        kinds={"output_dtype": _DTYPE, "precision": _PRECISION},
+        kinds={"output_dtype": _DTYPE, "precision": FLAG},
     ),
     Operator(
         "DequantizeLinear",

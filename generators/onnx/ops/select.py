@@ -15,6 +15,8 @@ from generators.onnx.schema import Schema
 from generators.op import INT, NUMBER, require
 from generators.torch.ops.rules import broadcast
 
+MIN_ABOVE_MAX = 13
+
 
 def _condition_and_branches(b: Builder, schema: Schema) -> Sequence[Value]:
     """In half of the calls the condition has the largest shape."""
@@ -31,21 +33,22 @@ def _where(call: Call) -> TensorType:
 
 
 def _clip(call: Call) -> TensorType:
-    """The bounds of integers are integers that the dtype holds. Before opset 11 onnxruntime needs min <= max."""
-    dtype = call.first.dtype
-    if call.schema.since < 11:
-        require(call.number("min") <= call.number("max"), "min must not be above max before opset 11")
-    for bound in (call.attr("min"), call.attr("max")):
+    """The bounds of integers are integers that the dtype holds. Version 13 is the first that says what a min above max
+    means."""
+    dtype, low, high = call.first.dtype, call.attr("min"), call.attr("max")
+    if call.schema.since < MIN_ABOVE_MAX and isinstance(low, int | float) and isinstance(high, int | float):
+        require(low <= high, f"min must not be above max before opset {MIN_ABOVE_MAX}")
+    for bound in (low, high):
         if bound is not None and not dtype.is_float:
-            low, high = dtype.range
-            require(isinstance(bound, int) and low <= bound <= high, f"{dtype} cannot hold the bound {bound}")
+            least, most = dtype.range
+            require(isinstance(bound, int) and least <= bound <= most, f"{dtype} cannot hold the bound {bound}")
     return call.first
 
 
 def _bounds(source: ChoiceSource, call: Call) -> Attrs:
     """A bound may be missing, and min may be above max: then all elements become max."""
     low, high = source.integer(-8, 8), source.integer(-8, 8)
-    if low > high and (call.schema.since < 11 or source.chance(80)):
+    if low > high and (call.schema.since < MIN_ABOVE_MAX or source.chance(80)):
         low, high = high, low
     dtype = call.first.dtype
     if dtype is DType.UINT8:

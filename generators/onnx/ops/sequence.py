@@ -12,7 +12,8 @@ from generators.choice import ChoiceSource
 from generators.graph import Attr, Attrs, DType, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import PREVIOUS, Constant, Operator, Step, Steps
-from generators.onnx.ops.operands import axis, tensor
+from generators.onnx.ops.axes import axis_in
+from generators.onnx.ops.operands import FLAG, tensor
 from generators.onnx.schema import Attribute, Parameter, Schema, schemas
 from generators.op import INT, SIZES, AttrKind, require
 from generators.torch.ops.contraction import further
@@ -118,7 +119,7 @@ def _joined(call: Call) -> TensorType:
     """As Concat, or stacked along a new axis."""
     first, new = call.first, call.integer("new_axis")
     require(new in (0, 1), "new_axis must be 0 or 1")
-    at = axis(call, rank=first.rank + new)
+    at = axis_in(call, rank=first.rank + new)
     for other in call.types:
         same = other.rank == first.rank and all(
             a == c for place, (a, c) in enumerate(zip(other.sizes, first.sizes, strict=True)) if new or place != at
@@ -133,7 +134,7 @@ def _piece(call: Call) -> TensorType:
     """One of the pieces of a tensor: of the given sizes, of one size, or of size 1, which keepdims 0 drops."""
     x, split = call.first, call.attrs["split"]
     require(x.rank > 0, "a scalar has no pieces")
-    place = axis(call)
+    place = axis_in(call)
     size = int(x.sizes[place])
     require(size > 0, f"{x} has no pieces")
     if isinstance(split, tuple):
@@ -267,7 +268,6 @@ def _wrapping(source: ChoiceSource, call: Call) -> Attrs:
 
 
 _POSITION, _MAY_POSITION = Parameter("position", "I"), Parameter("position", "I", optional=True)
-_WRAPPED = AttrKind("0 or 1", lambda v: v in (0, 1) and isinstance(v, int) and not isinstance(v, bool))
 
 OPERATORS: tuple[Operator, ...] = (
     _row(
@@ -342,7 +342,7 @@ OPERATORS: tuple[Operator, ...] = (
         lambda b, schema: (tensor(b, schema, "tensor"),),
         _contents,
         _wrapping,
-        kinds={"wrapped": _WRAPPED},
+        kinds={"wrapped": FLAG},
         moves=True,
         steps=_wrapped("OptionalGetElement"),
         whole=_whole_optional(_RESULT, may_lack=False),
@@ -352,7 +352,7 @@ OPERATORS: tuple[Operator, ...] = (
         _maybe,
         _is_there,
         _wrapping,
-        kinds={"wrapped": _WRAPPED},
+        kinds={"wrapped": FLAG},
         steps=_wrapped("OptionalHasElement"),
         whole=_whole_optional(Parameter("there", "bool"), may_lack=True),
     ),

@@ -10,11 +10,10 @@ from generators.domain import Domain, distinct, within
 from generators.graph import Attr, Attrs, DType, Role, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import Constant, Operator
-from generators.onnx.ops.axes import least
+from generators.onnx.ops.axes import least, product
 from generators.onnx.ops.operands import float32, tensor
 from generators.onnx.schema import Schema
 from generators.op import INT, NUMBER, SIZES, one_of, require
-from generators.torch.ops.operands import product
 
 # --- GridSample and AffineGrid
 

@@ -35,6 +35,7 @@ REFUSED = [
     ("BiasGelu-1", "float32[2,3] float32[2]", {}, "has not the last size"),
     ("BiasGelu-1", "float32[] float32[]", {}, "has not the last size"),
     ("Shrink-9", "int8[3]", {"bias": 0.5}, "the bias of integers is an integer"),
+    ("Softmax-1", "float32[2,3]", {"axis": -1}, "axis -1 is out of range"),  # before opset 11 none counts from the end
     ("Softmax-11", "float32[2]", {}, "axis 1 is out of range for rank 1"),  # 1 is the default before opset 13
     ("Softmax-13", "float32[]", {}, "axis -1 is out of range for rank 0"),
     ("Softsign-1", "float32[]", {}, "no Softsign of rank 0"),

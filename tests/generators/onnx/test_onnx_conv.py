@@ -21,6 +21,7 @@ TYPES = [
 ]
 
 REFUSED = [
+    ("ConvTranspose-1", "float32[1,1,7] float32[1,1,3]", {"output_shape": (8,)}, "1 cannot be cut off evenly"),
     ("Conv-11", "float32[2,3] float32[4,3]", {}, "takes rank 3 to 5"),
     ("Conv-11", "float64[2,3,7] float64[4,3,3]", {}, "X cannot be float64"),
     ("Conv-11", "float32[2,3,0] float32[4,3,3]", {}, "no empty dimension but the first"),

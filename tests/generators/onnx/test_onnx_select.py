@@ -17,7 +17,7 @@ TYPES = [
     ("Where-9", "bool[2,1] float32[3] float32[]", {}, "float32[2,3]"),
     ("Clip-6", "float16[2]", {"max": 2.0}, "float16[2]"),
     ("Clip-11", "float32[2]", {}, "float32[2]"),
-    ("Clip-12", "uint8[2]", {"min": 255, "max": 0}, "uint8[2]"),
+    ("Clip-13", "uint8[2]", {"min": 255, "max": 0}, "uint8[2]"),
     ("Trilu-14", "bool[6,2,3]", {"k": -7, "upper": 0}, "bool[6,2,3]"),
 ]
 
@@ -30,7 +30,8 @@ REFUSED = [
     ("CastLike-24", "float32[2] int8[2]", {"round_mode": "up"}, "the interpreter of onnx refuses a round_mode"),
     ("Where-16", "float32[2] float32[2] float32[2]", {}, "condition cannot be float32"),
     ("Where-16", "bool[2] float32[3] float32[]", {}, "do not broadcast"),
-    ("Clip-6", "float32[2]", {"min": 2.0, "max": 1.0}, "min must not be above max before opset 11"),
+    ("Clip-6", "float32[2]", {"min": 2.0, "max": 1.0}, "min must not be above max before opset 13"),
+    ("Clip-12", "int8[2]", {"min": 2, "max": 1}, "min must not be above max before opset 13"),
     ("Clip-13", "uint8[2]", {"min": -1}, "uint8 cannot hold the bound -1"),
     ("Clip-13", "int8[2]", {"max": 0.5}, "int8 cannot hold the bound 0.5"),
     ("Trilu-14", "float32[2]", {}, "takes matrices"),

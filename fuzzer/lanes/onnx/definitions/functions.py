@@ -12,14 +12,10 @@ import numpy as np
 import onnx
 from onnx.reference.op_run import OpRun
 
+from fuzzer.lanes.onnx.definitions.wide import wide
 from generators.graph import Array
 
 Arrays = tuple[Array, ...]
-
-
-def _wide(array: Array) -> Array:
-    """The numbers in float32 at least: half precision is rounded once, at the end."""
-    return array if array.dtype == np.float64 else array.astype(np.float32)
 
 
 class FastGelu(OpRun):  # type: ignore[misc]
@@ -28,7 +24,7 @@ class FastGelu(OpRun):  # type: ignore[misc]
     op_domain = "com.microsoft"
 
     def _run(self, x: Array, bias: Array | None = None) -> Arrays:
-        total = _wide(x) if bias is None else _wide(x) + _wide(bias)
+        total = wide(x) if bias is None else wide(x) + wide(bias)
         inner = math.sqrt(2 / math.pi) * (total + 0.044715 * total * total * total)
         return ((0.5 * total * (1 + np.tanh(inner))).astype(x.dtype),)
 
@@ -39,7 +35,7 @@ class BiasGelu(OpRun):  # type: ignore[misc]
     op_domain = "com.microsoft"
 
     def _run(self, x: Array, bias: Array) -> Arrays:
-        total = _wide(x) + _wide(bias)
+        total = wide(x) + wide(bias)
         erf = np.vectorize(math.erf, otypes=[total.dtype])(total / math.sqrt(2))
         return ((0.5 * total * (1 + erf)).astype(x.dtype),)
 
@@ -55,9 +51,9 @@ class _OfVersion(OpRun):  # type: ignore[misc]
     def _rows(self, x: Array, axis: int) -> Array:
         """The operand, with the numbers that belong together along the last dimension."""
         if self._version.since_version >= 13:
-            return np.moveaxis(_wide(x), axis, -1)
+            return np.moveaxis(wide(x), axis, -1)
         axis %= x.ndim
-        return _wide(x).reshape(math.prod(x.shape[:axis]), math.prod(x.shape[axis:]))
+        return wide(x).reshape(math.prod(x.shape[:axis]), math.prod(x.shape[axis:]))
 
     def _like(self, rows: Array, x: Array, axis: int) -> Arrays:
         """The result in the operand's type, from such rows."""
@@ -95,7 +91,7 @@ class Mean(OpRun):  # type: ignore[misc]
     """The mean of operands that broadcast. The interpreter needs the largest one first."""
 
     def _run(self, *operands: Array) -> Arrays:
-        total = sum((_wide(each) for each in operands[1:]), _wide(operands[0]))
+        total = sum((wide(each) for each in operands[1:]), wide(operands[0]))
         return (np.asarray(total / len(operands)).astype(operands[0].dtype),)
 
 

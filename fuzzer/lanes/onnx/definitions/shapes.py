@@ -145,7 +145,7 @@ class OneHot(OpRun):  # type: ignore[misc]
     op_domain = ""
 
     def _run(self, indices: Array, depth: Array, values: Array, axis: int = -1) -> tuple[Array]:
-        size = int(depth.reshape(-1)[0])
+        size, indices = int(depth.reshape(-1)[0]), indices.astype(np.int64)
         hot = np.expand_dims(np.where(indices < 0, indices + size, indices), axis)
         places = np.arange(size).reshape([size if at == axis % hot.ndim else 1 for at in range(hot.ndim)])
         return (np.where(hot == places, values[1], values[0]),)
