@@ -152,7 +152,7 @@ class Counting:
         return self._fleet.examine(case, lane)
 
 
-def measured(path: Path, failure: Failure, folder: Path, jobs: int) -> tuple[list[Minimized], str]:
+def measured(path: Path, failure: Failure, folder: Path, jobs: int) -> tuple[tuple[Minimized, ...], str]:
     preload = None
     if failure.change:
         preload = folder / f"{failure.change}.py"
@@ -167,7 +167,7 @@ def measured(path: Path, failure: Failure, folder: Path, jobs: int) -> tuple[lis
         print(f"TVM {fleet.versions['tvm']}", file=sys.stderr)  # starts the compilers
         started = fleet.cpu_seconds
         counting = Counting(fleet)
-        done = minimize.run(counting, store, request, jobs)
+        done = minimize.run(counting, store, request, jobs).minimized
         cpu = fleet.cpu_seconds - started + time.process_time() - own
     seconds = time.monotonic() - began
     return done, f"{before:6} nodes  {counting.runs:4} tests  {cpu:7.1f} CPU s  {seconds:7.1f} s"

@@ -229,8 +229,9 @@ def _investigated(
     if not sighted:
         return []
     requests = [MinimizeRequest(case, sighting, lanes, reduce=reduce) for sighting in sighted]
+    width = os.cpu_count() or 1
     with _saving, _opened(folder) as store:
-        return [each for request in requests for each in minimize.run(fleet, store, request, os.cpu_count() or 1)]
+        return [each for request in requests for each in minimize.run(fleet, store, request, width).minimized]
 
 
 def _opened(folder: Path) -> Store:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from fuzzer.campaign.endings import endings
 from fuzzer.campaign.store import Store
 from fuzzer.findings import finding_file
 from fuzzer.isolate.fleet import Lab
@@ -49,6 +50,14 @@ class Minimized:
     finished: bool
     again: str
     folder: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class Investigation:
+    """What became of a request. `endings` says how the lanes ended where none of them fails."""
+
+    minimized: tuple[Minimized, ...]
+    endings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,17 +112,18 @@ def _releases(lane: LaneSpec, before: Releases) -> tuple[Release, ...]:
     return tuple(Release(record.versions["tvm"], record.name) for record in mine)
 
 
-def run(lab: Lab, store: Store, request: MinimizeRequest, workers: int) -> list[Minimized]:
+def run(lab: Lab, store: Store, request: MinimizeRequest, workers: int) -> Investigation:
     """Investigate and save the finding, or every failure that the lanes show. A large case is first cut into windows of
     neighbouring nodes; where none of them fails, it runs as a whole."""
     if request.saved:
-        return [_minimized(lab, store, request, request.saved, workers)]
-    done = _in_windows(lab, store, request, workers) if is_large(request.case) else []
-    if done:
-        return done
-    return [
-        _minimized(lab, store, request, sighting, workers) for sighting in _failures(lab, request.case, request.lanes)
-    ]
+        return Investigation((_minimized(lab, store, request, request.saved, workers),))
+    if is_large(request.case) and (done := _in_windows(lab, store, request, workers)):
+        return Investigation(tuple(done))
+    outcomes, found = shown_by(lab.run_fresh, request.case, request.lanes)
+    if why := _why_unjudged(outcomes):
+        say(why)
+    done = [_minimized(lab, store, request, sighting, workers) for sighting in found]
+    return Investigation(tuple(done), () if done else tuple(endings(outcomes, request.lanes)))
 
 
 def _in_windows(lab: Lab, store: Store, request: MinimizeRequest, workers: int) -> list[Minimized]:
@@ -130,13 +140,6 @@ def _in_windows(lab: Lab, store: Store, request: MinimizeRequest, workers: int) 
         known.append((signature, Counter(part.ops)))
         done.append(replace(part, before=size_of(request.case, failing.sighting.finding.lane)))
     return done
-
-
-def _failures(lab: Lab, case: Case, lanes: Sequence[LaneSpec]) -> list[Sighting]:
-    outcomes, found = shown_by(lab.run_fresh, case, lanes)
-    if why := _why_unjudged(outcomes):
-        say(why)
-    return found
 
 
 def _why_unjudged(outcomes: Outcomes) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +12,7 @@ import msgspec
 import typer
 
 from fuzzer.campaign import minimize as minimizing
-from fuzzer.campaign.minimize import Minimized
+from fuzzer.campaign.minimize import Investigation, Minimized, MinimizeRequest
 from fuzzer.campaign.store import Store
 from fuzzer.commands.options import JsonFlag, PreloadFile
 from fuzzer.commands.progress import Counted, working
@@ -63,11 +63,15 @@ def minimize(
         Store(folder, None) as store,
         Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), finder(preload)) as fleet,
     ):
-        done = minimizing.run(Counted(fleet, shown), store, wanted, workers)
+        found = minimizing.run(Counted(fleet, shown), store, wanted, workers)
+    done = found.minimized
+    without_failure = () if done else tuple(_without_failure(found, wanted))
     if json:
+        for line in without_failure:
+            say(line)
         print_json([_document(each) for each in done])
     elif not done:
-        echo(f"no lane fails on it; {next_line('lanes')}")
+        echo(*without_failure, next_line("lanes"), sep="\n")
     else:
         echo(*(line for each in done for line in lines(each)), sep="\n")
         saved = next((each.folder for each in done if each.folder), None)
@@ -86,6 +90,14 @@ def _beside(source: Path) -> Path:
 
 def _saved(campaign: Path) -> set[Path]:
     return set(campaign.glob(f"crashes/*/{finding_file.NAME}"))
+
+
+def _without_failure(found: Investigation, request: MinimizeRequest) -> Iterator[str]:
+    """Lines about a case on which no lane fails: how the lanes ended, and which nodes of a model they did not have."""
+    yield "no lane fails on it"
+    yield from (f"  {line}" for line in found.endings)
+    if request.model and (line := request.model.left_out):
+        yield f"  {line}"
 
 
 def _document(each: Minimized) -> dict[str, object]:

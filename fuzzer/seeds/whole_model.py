@@ -44,6 +44,14 @@ class WholeModel:
         why = "; ".join(f"{title} ({number_of(times, 'time')}): {why}" for (title, why), times in lacking)
         return f"{self.resolved.name}: {mapped} of {steps} nodes have a row{f'; {why}' if why else ''}"
 
+    @property
+    def left_out(self) -> str:
+        """How many nodes the case does not have, for people; "" where it has all."""
+        count = self.resolved.lacking.total()
+        titles = dict.fromkeys(title for (title, _), _ in self.resolved.lacking.most_common())
+        nodes = f"{count} of {self.resolved.steps} nodes of the file"
+        return f"left out: {nodes}, without a row: {', '.join(titles)}" if count else ""
+
 
 def read(path: Path, inputs: Mapping[str, Array] = {}) -> WholeModel:
     """Read an .onnx file as one case of ONNX. `inputs` are numbers by the names of the file; those left out are drawn.

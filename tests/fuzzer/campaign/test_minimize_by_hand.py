@@ -15,7 +15,7 @@ from fuzzer.campaign import minimize
 from fuzzer.campaign.store import Store
 from fuzzer.findings import finding_file, record
 from fuzzer.isolate.reports import SanitizerReport, Tool
-from fuzzer.lanes import MODEL_LANES, TVM_LANES
+from fuzzer.lanes import MODEL_LANES, MODEL_SAMPLED_LANES, TVM_LANES
 from fuzzer.signature import signature_of
 from fuzzer.signature.blame import NO_RELEASES, Releases, ReleaseVerdict
 from fuzzer.toolchains import registry
@@ -26,7 +26,7 @@ from generators.onnx import model as onnx_model
 from generators.onnx.model import OnnxModel
 from oracles.finding import Component, Finding, Kind, Mismatch
 from oracles.lane import WITNESS, Importer, LaneSpec
-from oracles.outcome import Outcome, Raised, Ran, Result, Stage
+from oracles.outcome import Broken, Built, Outcome, Raised, Ran, Result, Skipped, Stage, Unsupported
 
 LANE = next(lane for lane in TVM_LANES if lane.importer is Importer.ONNX)
 FILE = OnnxModel(9, {"": 20}, (), (), (), {})
@@ -67,7 +67,7 @@ def saved(campaign: Path, releases: Releases) -> Path:
 def minimized(folder: Path, out: Path) -> tuple[FakeLab, Path]:
     lab = FakeLab(wrong_outcome, onnx_model.encode(FILE), REPORTS)
     with Store(out, 1) as store:
-        (done,) = minimize.run(lab, store, minimize.read(folder), workers=1)
+        (done,) = minimize.run(lab, store, minimize.read(folder), workers=1).minimized
     assert done.folder is not None
     return lab, done.folder
 
@@ -96,28 +96,56 @@ class OtherReference(FakeLab):
 
 
 @pytest.mark.parametrize(
-    ("variant", "outcome", "says"),
+    ("variant", "outcome", "says", "ending"),
     [
         (
             "eager",
             Raised(Stage.LOAD, "Fail", "no kernel\nfor it"),
             "no lane is judged: onnx does not run the case: load: Fail: no kernel\n",
+            "1 lane with a result that cannot be judged: relax-onnx-model-llvm",
         ),
         (
             WITNESS,
             Raised(Stage.RUN, "KeyError", "x"),
             "no values are judged: onnxruntime and the reference evaluator of the onnx package do not agree on them\n",
+            "1 lane with a result that cannot be judged: relax-onnx-model-llvm",
         ),
     ],
 )
 def test_where_references_do_not_agree_a_line_gives_the_reason(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], variant: str, outcome: Outcome, says: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], variant: str, outcome: Outcome, says: str, ending: str
 ) -> None:
     case = case_of({"x0": "float32[2]"}, [("v0", "Relu-14", "x0")], "v0", opset=17)
     request = minimize.MinimizeRequest(case, None, MODEL_LANES[:1])
     with Store(tmp_path, 1) as store:
-        assert minimize.run(OtherReference(variant, outcome), store, request, 1) == []
+        done = minimize.run(OtherReference(variant, outcome), store, request, 1)
+    assert done == minimize.Investigation((), (ending,))
     assert capsys.readouterr().err == says
+
+
+def test_where_no_lane_fails_it_is_said_how_each_of_them_ended(tmp_path: Path) -> None:
+    case = case_of({"x0": "float32[2]"}, [("v0", "Relu-14", "x0")], "v0", opset=17)
+    outcomes: dict[str, Outcome] = {
+        "relax-onnx-model-c": Unsupported(Stage.IMPORT, "only constant axes"),
+        "relax-onnx-model-zero": Unsupported(Stage.IMPORT, "only constant axes"),
+        "relax-onnx-model-cuda": Built(),
+        "relax-onnx-model-c-clang": Skipped("none of clang is on PATH"),
+        "relax-onnx-model-O0": Broken(Stage.RUN, "KeyError: 'x'\nTraceback"),
+    }
+    lanes = [lane for lane in (*MODEL_LANES, *MODEL_SAMPLED_LANES) if lane.name in outcomes]
+    lab = FakeLab(lambda case, lane, lanes: outcomes.get(lane.name))
+    request = minimize.MinimizeRequest(case, None, (MODEL_LANES[0], *lanes))
+    with Store(tmp_path, 1) as store:
+        done = minimize.run(lab, store, request, 1)
+    assert done.minimized == ()
+    assert sorted(done.endings) == [
+        "1 lane not run: relax-onnx-model-c-clang (none of clang is on PATH)",
+        "1 lane with code that this machine cannot run: relax-onnx-model-cuda",
+        "1 lane with the right result: relax-onnx-model-llvm",
+        "1 lane without a result, which cannot be judged: relax-onnx-model-O0 "
+        "(difftvm's own code failed in run: KeyError: 'x')",
+        "2 lanes without support for the model: relax-onnx-model-c, relax-onnx-model-zero (import: only constant axes)",
+    ]
 
 
 def test_a_large_case_is_cut_before_it_runs(tmp_path: Path) -> None:
@@ -132,7 +160,7 @@ def test_a_large_case_is_cut_before_it_runs(tmp_path: Path) -> None:
 
     lab = FakeLab(wrong)
     with Store(tmp_path, 1) as store:
-        done = minimize.run(lab, store, minimize.MinimizeRequest(case, None, MODEL_LANES[:1]), 1)
+        done = minimize.run(lab, store, minimize.MinimizeRequest(case, None, MODEL_LANES[:1]), 1).minimized
     assert [(each.ops, each.before.operators, each.after.operators) for each in done] == [
         (("Relu",), 200, 1),
         (("Abs",), 200, 1),

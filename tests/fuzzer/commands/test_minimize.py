@@ -78,9 +78,9 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
         yield made
 
 
-def minimized(fleet: Fleet, folder: Path, out: Path, workers: int = 1, lanes: str = "*") -> list[Minimized]:
+def minimized(fleet: Fleet, folder: Path, out: Path, workers: int = 1, lanes: str = "*") -> tuple[Minimized, ...]:
     with Store(out, 1) as store:
-        return run(fleet, store, read(folder, lanes), workers)
+        return run(fleet, store, read(folder, lanes), workers).minimized
 
 
 @pytest.mark.tvm
@@ -146,6 +146,26 @@ def test_a_model_of_onnx_is_reduced_to_the_node_that_fails(tmp_path: Path, fleet
     doc, case = finding_file.read_with_case(result.folder)
     assert doc.lane.name.startswith("relax-onnx-model-")
     assert (case.graph.dialect, case.graph.opset) == ("onnx", newest_opset())
+
+
+@pytest.mark.tvm
+@pytest.mark.long
+def test_where_nothing_fails_the_lanes_and_the_nodes_that_were_left_out_are_named(tmp_path: Path) -> None:
+    path = relus(tmp_path / "net.onnx", 3)
+    model = onnx.load(path)
+    model.graph.node.append(helper.make_node("NonZero", ["x"], ["places"]))
+    onnx.save(model, path)
+    command = [sys.executable, "-m", "fuzzer.cli", "minimize", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.splitlines()) == (
+        78,
+        [
+            "no lane fails on it",
+            "  2 lanes with the right result: relax-onnx-model-llvm, relax-onnx-model-c",
+            "  left out: 1 of 4 nodes of the file, without a row: NonZero",
+            "next: python -m fuzzer.cli lanes",
+        ],
+    )
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def test_a_model_is_one_case_with_the_numbers_that_are_known(tmp_path: Path) -> 
     path = save(tmp_path / "net.onnx", nodes, "y z", w=weights, rows=rows, half=np.float32(0.5))
     model = whole_model.read(path, X)
     graph, tensors = model.case.graph, list(model.case.tensors.values())
-    assert model.line == "net: 4 of 4 nodes have a row"
+    assert (model.line, model.left_out) == ("net: 4 of 4 nodes have a row", "")
     assert (graph.dialect, graph.opset, graph.ops) == ("onnx", 17, ("MatMul", "Gather", "Add", "Sqrt"))
     assert [str(type) for type in graph.output_types] == ["float32[2,300]", "float32[3,4]"]
     roles = {str(item.value.type): item.role for item in graph.inputs}
@@ -76,6 +76,7 @@ def test_what_a_node_without_a_row_computes_is_an_input(tmp_path: Path) -> None:
     assert model.line == (
         "net: 2 of 3 nodes have a row; own.Unheard (1 time): no row of the operator table has its name"
     )
+    assert model.left_out == "left out: 1 of 3 nodes of the file, without a row: own.Unheard"
     assert model.case.graph.ops == ("Relu", "Neg")
     assert len(model.case.inputs) == 2
 
