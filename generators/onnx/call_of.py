@@ -77,7 +77,7 @@ def row_of(node: model.Node, opset: int) -> Op:
         form = row.source
         assert isinstance(form, NodeForm)
         if form.schema.name == node.op and node.domain in NAMES_OF_DOMAIN[form.schema.domain]:
-            require(form.steps is None, "a row of its name is several nodes, and these are not read back")
+            require(form.steps is None or form.alone, "a row of its name is several nodes, and these are not read back")
             return row
     for each in schemas().get(node.op, ()):
         if each.in_force(opset) and node.domain in NAMES_OF_DOMAIN[each.domain]:

@@ -106,8 +106,9 @@ class Operator:
     domain     that of ONNX is empty
     fits       whether operands may be these inputs, where some may be left out and dtypes do not tell which they are
     unwritten  forms that one of the readers cannot read
-    steps      None: a call is a node of this operator. Otherwise it is several nodes in a row, between which values are
-               no tensors, such as sequences
+    steps      None: a call is a node of this operator. Otherwise it is several nodes in a row, between which there are
+               values that a case cannot type: sequences, and tensors whose size depends on the data
+    alone      whether a call with `steps` may be one node, too. A file's nodes are only read as such calls
     whole      the schema of all these nodes together, whose inputs and outputs are tensors
 
     The other fields are those of `Op`; `terms`, `multiplies_by_zero` and `when` get the call.
@@ -123,6 +124,7 @@ class Operator:
     fits: Callable[[Call], bool] = lambda call: True
     unwritten: tuple[Form, ...] = ()
     steps: Steps | None = None
+    alone: bool = False
     whole: Callable[[Schema], Schema] = lambda schema: schema
     terms: Callable[[Call], int] | None = None
     arithmetic: Arithmetic = Arithmetic.FUNCTION
@@ -141,12 +143,14 @@ class NodeForm:
     operands   the inputs that are operands of the row
     constants  the inputs that are attributes of the row, by name
     steps      the nodes, where these are several
+    alone      whether they may be one node, too
     """
 
     schema: Schema
     operands: tuple[Parameter, ...]
     constants: Mapping[str, Constant]
     steps: Steps | None = None
+    alone: bool = False
 
     @property
     def is_open(self) -> bool:
@@ -200,7 +204,7 @@ def rows_of(operator: Operator) -> tuple[Op, ...]:
 def _row(operator: Operator, schema: Schema) -> Op:
     constants = {name: each for name, each in operator.constants.items() if schema.has_input(name)}
     operands = tuple(each for each in schema.inputs if each.name not in constants)
-    form = NodeForm(schema, operands, constants, operator.steps)
+    form = NodeForm(schema, operands, constants, operator.steps, operator.alone)
     kinds = _attribute_kinds(operator, form)
     least = sum(not each.optional and not each.variadic for each in form.operands)
     open_ended = bool(form.operands) and form.operands[-1].variadic

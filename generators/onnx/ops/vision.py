@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.domain import Domain, distinct, within
 from generators.graph import Attr, Attrs, DType, Role, TensorType, Value
 from generators.onnx.call import Call
-from generators.onnx.operator import Constant, Operator
+from generators.onnx.operator import PREVIOUS, Constant, Operator, Step
 from generators.onnx.ops.axes import least, product
 from generators.onnx.ops.operands import float32, tensor
-from generators.onnx.schema import Schema
-from generators.op import INT, NUMBER, SIZES, one_of, require
+from generators.onnx.schema import Attribute, Schema
+from generators.op import INT, NUMBER, SIZES, one_of, optional, require
 
 # --- GridSample and AffineGrid
 
@@ -176,14 +177,30 @@ def _boxes(b: Builder, schema: Schema) -> tuple[Value, ...]:
     return boxes, b.fresh_input(scores, Role.INPUT, distinct(0, 20, 2))
 
 
+THEN = ("Size", "ReduceSum")
+"""What a call may do with the boxes that are left: count their indices, or add them."""
+
+
+def _and_then(schema: Schema) -> Schema:
+    return replace(schema, attributes={**schema.attributes, "then": Attribute("string")})
+
+
+def _suppress_and_then(call: Call) -> tuple[Step, ...]:
+    inputs = tuple(each.name for each in call.schema.inputs)
+    last = [Step(str(then), (PREVIOUS,))] if (then := call.attrs.get("then")) else []
+    return Step("NonMaxSuppression", inputs, ("center_point_box",)), *last
+
+
 def _suppressed(call: Call) -> TensorType:
-    """How many boxes are left depends on the boxes, unless no overlap is too large and no score too low. So that is
-    required."""
-    boxes, scores = call["boxes"], call["scores"]
+    """How many boxes are left depends on the boxes, unless no overlap is too large and no score too low. Otherwise the
+    call computes a tensor of known size from them."""
+    boxes, scores, then = call["boxes"], call["scores"], call.attrs.get("then")
     require(boxes.rank == scores.rank == 3 and boxes.sizes[2] == 4, f"{boxes} are no boxes")
     require(scores.sizes[::2] == boxes.sizes[:2] and scores.numel > 0, f"{scores} are no scores of {boxes}")
     most = call.attrs.get("max_output_boxes_per_class")
     require(most is None or (isinstance(most, int) and most >= 0), "the most boxes cannot be negative")
+    if then is not None:
+        return TensorType(DType.INT64, () if then == "Size" else (1, 1))
     require(call.attrs.get("iou_threshold") == 1, "with an iou_threshold below 1, the number of results is not known")
     low = call.attrs.get("score_threshold")
     require(low is None or low == -1, "with a score_threshold above -1, the number of results is not known")
@@ -192,10 +209,18 @@ def _suppressed(call: Call) -> TensorType:
 
 
 def _suppressed_attributes(source: ChoiceSource, call: Call) -> Attrs:
-    drawn: dict[str, Attr] = {"center_point_box": source.choice((0, 1)), "iou_threshold": 1.0}
-    drawn["max_output_boxes_per_class"] = source.choice((1, 2, 3, 10, 10, 0))
-    drawn["score_threshold"] = source.choice((None, -1.0))
-    return drawn
+    """No overlap of drawn boxes is close to a threshold but equal to it, and no score is equal to one."""
+    drawn: dict[str, Attr] = {
+        "center_point_box": source.choice((0, 1)),
+        "max_output_boxes_per_class": source.choice((1, 2, 3, 10, 10, 0)),
+    }
+    if source.chance(40):
+        return drawn | {"iou_threshold": 1.0, "score_threshold": source.choice((None, -1.0))}
+    return drawn | {
+        "iou_threshold": source.choice((None, 0.0, 0.25, 0.5, 0.75, 1.0)),
+        "score_threshold": source.choice((None, None, -1.0, 2.5, 9.5)),
+        "then": source.choice(THEN),
+    }
 
 
 OPERATORS: tuple[Operator, ...] = (
@@ -240,6 +265,10 @@ OPERATORS: tuple[Operator, ...] = (
         _boxes,
         _suppressed,
         _suppressed_attributes,
+        kinds={"then": optional(one_of(*THEN))},
+        steps=_suppress_and_then,
+        alone=True,
+        whole=_and_then,
         constants={  # lists of one number: the interpreter of onnx 1.23 takes no scalars
             "max_output_boxes_per_class": Constant(INT),
             "iou_threshold": Constant(NUMBER, DType.FLOAT32),

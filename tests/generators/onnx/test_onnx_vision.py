@@ -24,6 +24,13 @@ TYPES = [
         "int64[24,3]",
     ),
     ("NonMaxSuppression-10", "float32[2,5,4] float32[2,3,5]", {"iou_threshold": 1.0}, "int64[0,3]"),
+    ("NonMaxSuppression-10", "float32[2,5,4] float32[2,3,5]", {"then": "Size"}, "int64[]"),
+    (
+        "NonMaxSuppression-11",
+        "float32[2,5,4] float32[2,3,5]",
+        {"iou_threshold": 0.5, "then": "ReduceSum"},
+        "int64[1,1]",
+    ),
 ]
 
 REFUSED = [

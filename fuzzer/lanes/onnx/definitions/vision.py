@@ -85,4 +85,52 @@ def _windows(first: int, last: int, bins: int) -> list[tuple[int, int]]:
     ]
 
 
-DEFINITIONS: tuple[type[OpRun], ...] = (GridSample, AffineGrid, RoiAlign, MaxRoiPool)
+class NonMaxSuppression(OpRun):  # type: ignore[misc]
+    """For each image and class, the boxes by falling score, without those below the score_threshold and those that
+    overlap a box before them by more than iou_threshold. The interpreter fails where a threshold is left out."""
+
+    op_domain = ""
+
+    def _run(
+        self,
+        boxes: Array,
+        scores: Array,
+        max_output_boxes_per_class: Array | None = None,
+        iou_threshold: Array | None = None,
+        score_threshold: Array | None = None,
+        center_point_box: int = 0,
+    ) -> tuple[Any, ...]:
+        most, overlap = int(_number(max_output_boxes_per_class, 0)), _number(iou_threshold, 0)
+        lowest = _number(score_threshold, -np.inf)
+        found = []
+        for image, kind in np.ndindex(scores.shape[:2]):
+            corners, own = _corners(boxes[image], center_point_box), scores[image, kind]
+            kept: list[int] = []
+            for box in np.argsort(-own, kind="stable"):
+                apart = all(_overlap(corners[box], corners[other]) <= overlap for other in kept)
+                if own[box] > lowest and apart and len(kept) < most:
+                    kept.append(int(box))
+            found += [(image, kind, box) for box in kept]
+        return (np.array(found, np.int64).reshape(-1, 3),)
+
+
+def _number(given: Array | None, otherwise: float) -> float:
+    return otherwise if given is None else float(given.reshape(-1)[0])
+
+
+def _corners(boxes: Array, by_centre: int) -> Array:
+    """The lower and the upper corner of each box: y and x, or x and y where the file gives centres and sizes."""
+    if by_centre:
+        return np.concatenate([boxes[:, :2] - boxes[:, 2:] / 2, boxes[:, :2] + boxes[:, 2:] / 2], 1)
+    return np.concatenate([np.minimum(boxes[:, :2], boxes[:, 2:]), np.maximum(boxes[:, :2], boxes[:, 2:])], 1)
+
+
+def _overlap(one: Array, other: Array) -> float:
+    """The area of the intersection, in that of the union; 0 where a box is empty."""
+    sides = np.minimum(one[2:], other[2:]) - np.maximum(one[:2], other[:2])
+    areas = [float(np.prod(box[2:] - box[:2])) for box in (one, other)]
+    inner = float(np.prod(np.maximum(sides, 0)))
+    return inner / (sum(areas) - inner) if min(areas) > 0 else 0.0
+
+
+DEFINITIONS: tuple[type[OpRun], ...] = (GridSample, AffineGrid, RoiAlign, MaxRoiPool, NonMaxSuppression)
