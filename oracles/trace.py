@@ -75,16 +75,18 @@ class OperatorCheck:
 
 @dataclass(frozen=True, slots=True)
 class MistypedOperator:
-    """An operator that an importer translated to another type than PyTorch gives it.
+    """An operator that an importer translated to another type than the model gives it.
 
     by     the operator and the importer's function
     made   the type after the translation, e.g. float32[2, 3]
-    right  the type that PyTorch gives
+    right  the type in PyTorch's graph, or in the graph of a case of ONNX
+    value  the value of the case's graph that has this type, or a result of the node that computes it; "" if unknown
     """
 
     by: Translation
     made: str
     right: str
+    value: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ class Trace:
     converters     operators that the importer translated; the translation of the last one may not have ended
     legalizations  operators that were translated to kernels
     left           operators that LegalizeOps left in the module, and that the virtual machine cannot run
-    mistyped       the first operator that the importer gave a wrong type, where the graph has PyTorch's type for it
+    mistyped       the first operator that the importer gave a wrong type, where the model has a type for it
     types          the types of main's results as imported, e.g. float32[2, 3]
     before, after  TVMScript of the functions that the shown pass changed
     examined       the checks of single operators, in the order of computation, by the lanes `interpreted*`

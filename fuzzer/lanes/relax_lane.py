@@ -74,7 +74,7 @@ def _other_floats(case: Case, spec: LaneSpec) -> str:
 
 
 def _plain(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran | Built:
-    tracer = Tracer.of(spec, step)
+    tracer = Tracer.of(spec, step, prepared.case)
     with tracer.importing() if tracer else nullcontext():
         model = imported(prepared, spec, step)
     if tracer:

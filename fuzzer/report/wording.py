@@ -125,10 +125,10 @@ def cut(text: str, limit: int) -> str:
 
 def operators(record: FindingRecord) -> str:
     """The operators of the model, as its source names them: `conv2d` + `relu`. At a failed import of an ONNX file, the
-    operator whose converter failed."""
+    operator whose converter failed, where no operator before it got a wrong type."""
     graph, file = record.case.graph, built_file(record, record.case)
     stops_at = onnx_unused.operator_at_fault(file.model if file else None, record.doc.blame.culprit)
-    if stops_at and record.doc.identity.stage is Stage.IMPORT:
+    if stops_at and record.doc.identity.stage is Stage.IMPORT and not record.doc.blame.origin.made:
         return f"`{stops_at}`"
     if graph.dialect == "onnx":
         used = ("Identity",) if _returns_its_input(record) else graph.ops

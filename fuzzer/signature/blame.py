@@ -24,10 +24,10 @@ class Origin:
 
     lines       lines of TVM's converters and legalizations: the function, and how many lines after its first one
     calls       operators of the module as imported
-    converter   the function that gave the first operator another type than PyTorch gives it
-    operator    that operator, by the name that PyTorch's graph has for it
+    converter   the function that gave the first operator another type than the model
+    operator    that operator, by the name that PyTorch's graph or the file of ONNX has for it
     made        the type that it got, e.g. float32[2, 3]
-    right       the type that PyTorch gives it
+    right       the type that the model has for it
     attributes  the attributes of the reduced case that are not at their defaults, with the class of their value
     place       the file of the function that is blamed, and its first line; "" where no function of Python is
     """

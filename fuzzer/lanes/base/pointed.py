@@ -30,14 +30,14 @@ def value_pointed_at(error: BaseException, case: Case) -> str:
     """Return the first result of the node of the case's graph that was being translated, or "" if no frame tells it."""
     for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__))):
         if case.graph.dialect == "onnx":
-            if (made := _node_of_file_in(frame)) is not None and (value := value_written_as(made.output, case)):
+            if (made := node_of_file_in(frame)) is not None and (value := value_written_as(made.output, case)):
                 return value
         elif (node := node_in(frame)) is not None:
-            return _value_of(node, case)
+            return value_of_node(node, case)
     return ""
 
 
-def _node_of_file_in(frame: FrameType) -> onnx.NodeProto | None:
+def node_of_file_in(frame: FrameType) -> onnx.NodeProto | None:
     """Return the node of an ONNX file that a function translates: its variable `node`, or None."""
     onnx, node = sys.modules.get("onnx"), frame.f_locals.get("node")
     return node if onnx and isinstance(node, onnx.NodeProto) else None
@@ -58,7 +58,7 @@ def node_in(frame: FrameType) -> torch.fx.Node | None:
     return node if torch and isinstance(node, torch.fx.Node) and node.op.startswith("call_") else None
 
 
-def _value_of(node: torch.fx.Node, case: Case) -> str:
+def value_of_node(node: torch.fx.Node, case: Case) -> str:
     """Return the value whose node has the last line of the model that the node's stack trace has."""
     lines = _LINE_OF_MODEL.findall(str(node.meta.get("stack_trace") or ""))
     return value_made_at(int(lines[-1]), case) if lines else ""

@@ -22,7 +22,7 @@ def run(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran:
     model = prepared.model
     checker = Checker(step) if spec.checked else None
     step(Stage.COMPILE)
-    with torch.no_grad(), context(spec, checker, Tracer.of(spec, step)):
+    with torch.no_grad(), context(spec, checker, Tracer.of(spec, step, prepared.case)):
         torch._dynamo.reset()  # use nothing that an earlier lane compiled
         compiled = torch.compile(model, backend=relax_dynamo(_pipeline(spec)), dynamic=False)
         try:

@@ -35,7 +35,7 @@ def run(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran:
     module = differentiated(module, [name in names for name in inner.inputs])
     if checker:
         checker.look(module, "Gradient")
-    machine = built(module, spec, step, checker, tracer=Tracer.of(spec, step))
+    machine = built(module, spec, step, checker, tracer=Tracer.of(spec, step, prepared.case))
     adjoint = machine["main_adjoint"]
 
     def value_and_gradients(*arguments: Any) -> list[Any]:

@@ -20,29 +20,31 @@ import tvm_ffi
 from tvm import relax
 
 from fuzzer.lanes.base.prepared_case import Step
-from fuzzer.lanes.relax import releases
 from fuzzer.lanes.relax.comparable import comparable
+from fuzzer.lanes.relax.converted_types import TypesOfFile, mistyped_in_program, node_of, type_text
 from fuzzer.lanes.relax.executed_lines import DISPATCHERS, ExecutedLines
 from fuzzer.lanes.relax.needed_passes import CONTAINERS, LEGALIZING, is_optional, without_namespace
+from generators.graph import Case
 from oracles.lane import LaneSpec
-from oracles.trace import AS_IMPORTED, MistypedOperator, PassRun, Trace, Tracing, Translation
+from oracles.trace import AS_IMPORTED, PassRun, Trace, Tracing, Translation
 
 MAX_TEXT = 60_000
 """The largest length of a program's text, in characters."""
 
 
 class Tracer:
-    def __init__(self, tracing: Tracing, step: Step) -> None:
-        self._tracing, self._step = tracing, step
+    def __init__(self, tracing: Tracing, step: Step, case: Case) -> None:
+        self._tracing, self._step, self._case = tracing, step, case
         self._trace = Trace()
         self._stack: list[tuple[str, int | None]] = []
         self._optional = 0
         self._lines = ExecutedLines()
+        self._types_of_file = TypesOfFile(case) if case.graph.opset else None
 
     @staticmethod
-    def of(spec: LaneSpec, step: Step) -> Tracer | None:
+    def of(spec: LaneSpec, step: Step, case: Case) -> Tracer | None:
         """Return a tracer, or None for a lane that is not traced."""
-        return Tracer(spec.tracing, step) if spec.tracing else None
+        return Tracer(spec.tracing, step, case) if spec.tracing else None
 
     def instruments(self) -> list[Any]:
         """Return the instruments for a PassContext."""
@@ -124,11 +126,15 @@ class Tracer:
             self._note(converters=(*self._trace.converters, found), places=self._places(frame))
 
     def _converted(self, frame: FrameType, result: object) -> None:
-        if self._trace.mistyped is None and (found := converter_in(frame)):
-            for made, right in types_given(frame, result):
-                if made != right:
-                    return self._note(mistyped=MistypedOperator(found, made, right))
-        return None
+        if self._trace.mistyped is not None:
+            return
+        if self._types_of_file:
+            wrong = self._types_of_file.mistyped(frame, result, self._trace.converters)
+        else:
+            by = converter_in(frame)
+            wrong = mistyped_in_program(frame, result, by, self._case) if by else None
+        if wrong is not None:
+            self._note(mistyped=wrong)
 
     def _legalizes(self, frame: FrameType) -> None:
         known = self._trace.legalizations
@@ -179,31 +185,8 @@ def converter_in(frame: FrameType) -> Translation | None:
         return None
     if caller.f_code.co_name == "_convert_operator":
         return (str(caller.f_locals["op_name"]), _name(frame)) if code.co_name.startswith("_impl") else None
-    node = _node_of(frame)
+    node = node_of(frame)
     return (_target(node), _name(frame)) if node is not None else None
-
-
-def _node_of(frame: FrameType) -> torch.fx.Node | None:
-    """Return the node that a converter of PyTorch's graphs translates, or None."""
-    nodes = (value for value in frame.f_locals.values() if isinstance(value, torch.fx.Node))
-    node = next(nodes, None)
-    return node if node is not None and node.op.startswith("call_") else None
-
-
-def types_given(frame: FrameType, result: object) -> Iterator[tuple[str, str]]:
-    """Yield the type of each result of a converter, and the type of the same result in PyTorch's graph.
-
-    Exported programs have a type for each operator. Results without known sizes are left out."""
-    node = _node_of(frame)
-    expected = node.meta.get("val") if node is not None else None
-    if not isinstance(result, relax.Var) or expected is None:
-        return
-    type = releases.type_of(result)
-    made = list(getattr(type, "fields", [type]))
-    for one, other in zip(made, expected if isinstance(expected, tuple | list) else [expected], strict=False):
-        sizes = list(other.shape) if isinstance(other, torch.Tensor) else None
-        if sizes is not None and all(isinstance(size, int) for size in sizes) and _type_text(one):
-            yield _type_text(one), f"{str(other.dtype).removeprefix('torch.')}{sizes}"
 
 
 def legalization_in(frame: FrameType) -> Translation | None:
@@ -289,12 +272,4 @@ def result_types(module: Any) -> tuple[str, ...]:
     """Return the types of main's results; an empty text for one that is no tensor of known sizes."""
     main = module["main"]
     type = main.ret_ty if hasattr(main, "ret_ty") else main.ret_struct_info
-    return tuple(_type_text(each) for each in getattr(type, "fields", [type]))
-
-
-def _type_text(type: Any) -> str:
-    shape = getattr(type, "shape", None)
-    sizes = getattr(shape, "values", None)
-    if sizes is None or not all(isinstance(size, int | tvm.tirx.IntImm) for size in sizes):
-        return ""
-    return f"{type.dtype}{[int(size) for size in sizes]}"
+    return tuple(type_text(each) for each in getattr(type, "fields", [type]))

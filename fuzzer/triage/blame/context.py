@@ -55,7 +55,7 @@ class BlameContext:
         case = case or self.case
         key = lane, id(case), fully
         if key not in self._observations:
-            observation = observe(self._counted_run, case, lane, None if fully else self.signature)
+            observation = observe(self.counted_run, case, lane, None if fully else self.signature)
             self._observations[key] = LaneObservation(case, lane, observation, self.signature)
         return self._observations[key]
 
@@ -68,7 +68,8 @@ class BlameContext:
         """Run the case on the finding's lane, and record its passes and converters."""
         return self.observe(replace(self.lane, tracing=tracing))
 
-    def _counted_run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+    def counted_run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        """Run lanes of a case. Raise `RunLimitReached`."""
         if self.runs >= self.most:
             raise RunLimitReached
         self.runs += 1

@@ -155,11 +155,12 @@ def _frontend(whole: LaneObservation, operator: str, evidence: str) -> Blame:
 
 
 def mistyped(trace: Trace, evidence: str) -> tuple[str, str] | None:
-    """Return the first converter that gives another type than PyTorch, and the evidence with that type added."""
+    """Return the first converter that gives another type than the model, and the evidence with that type added."""
     if trace.mistyped is None:
         return None
     converted, made, right = trace.mistyped.by[0], trace.mistyped.made, trace.mistyped.right
-    return converter_name(*trace.mistyped.by), f"{evidence}; `{converted}` becomes {made}, and should be {right}"
+    known = f"{evidence}; " if evidence else ""
+    return converter_name(*trace.mistyped.by), f"{known}`{converted}` becomes {made}, and should be {right}"
 
 
 def converter_of(trace: Trace, operator: str) -> str:

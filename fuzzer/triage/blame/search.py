@@ -1,12 +1,14 @@
 """Find the part of TVM that is at fault. The parts are examined from the importer to the runtime, cheapest check first.
 
-1. The evidence itself: the importer raises, TVM's checker objects after a pass, the module declares other types.
+1. The evidence itself: the importer raises, TVM's checker objects after a pass, the module declares other types. Where
+   the importer gave a value another type before that, the converter of that value is at fault (`wrong_types`).
 2. Optional passes: which one decides whether the result is right (`bisection`).
 3. The feature that the lane adds to its plain sibling, if the sibling is right.
 4. Another target: if it gives the right result, the code generator is at fault.
-5. The imported module, evaluated operator by operator (`fuzzer.lanes.evaluated.interpreter`), and the kernels of each
+5. The first value of the imported module that has another type than in the model (`wrong_types`).
+6. The imported module, evaluated operator by operator (`fuzzer.lanes.evaluated.interpreter`), and the kernels of each
    operator, both interpreted and built.
-6. The pass that was running when the compiler stopped.
+7. The pass that was running when the compiler stopped.
 """
 
 from __future__ import annotations
@@ -14,16 +16,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from fuzzer.cases.dialect_words import words_of
 from fuzzer.signature import Signature
 from fuzzer.signature.blame import NO_BLAME, Blame, Origin, Place
 from fuzzer.triage.blame.bisection import DecidingPass, deciding_pass, programs
 from fuzzer.triage.blame.context import BlameContext, LaneObservation, RunLimitReached
 from fuzzer.triage.blame.first_wrong import first_wrong
-from fuzzer.triage.blame.modules import blame_module, converter_name, converter_of, mistyped
+from fuzzer.triage.blame.modules import blame_module, converter_name
 from fuzzer.triage.blame.origin import origin_of, place_in_python
 from fuzzer.triage.blame.other_lanes import blame_code_generator, blame_lane_feature
 from fuzzer.triage.blame.stopped_pass import blame_stopped_pass, legalizes, module_around
+from fuzzer.triage.blame.wrong_types import blame_first_wrong_type, blame_result_types
 from fuzzer.triage.reproduce import Observation, RunLanes
 from generators.graph import Case, Graph
 from generators.symbolic import Expr
@@ -86,16 +88,22 @@ def _place(context: BlameContext, operator: str) -> Blame:
     if isinstance(evidence := context.finding.evidence, IllFormed):
         return _by_the_checker(context, trace, evidence)
     if context.finding.stage is Stage.IMPORT:
-        return _before_a_converter(context, trace, operator) or _by_the_importer(trace, operator)
-    if found := _by_the_types(context, whole, operator):
+        stopped = _before_a_converter(context, trace, operator) or _by_the_importer(trace, operator)
+        return blame_first_wrong_type(context, trace, stopped.evidence) or stopped
+    if found := blame_result_types(context, whole, operator):
         return found
     if deciding := deciding_pass(context, trace):
         before, after = programs(context, deciding)
         return Blame(Place.PASS, "", deciding.name, _evidence_of(deciding), before, after)
-    for check in (blame_lane_feature, blame_code_generator, blame_module, blame_stopped_pass):
+    for check in (blame_lane_feature, blame_code_generator, _by_the_first_type, blame_module, blame_stopped_pass):
         if found := check(context, whole, operator):
             return found
     return NO_BLAME
+
+
+def _by_the_first_type(context: BlameContext, whole: LaneObservation, operator: str) -> Blame | None:
+    """Blame the first converter that gave another type than the model has, where no pass and no target decides."""
+    return blame_first_wrong_type(context, whole.trace)
 
 
 def _evidence_of(deciding: DecidingPass) -> str:
@@ -113,7 +121,9 @@ def _by_the_checker(context: BlameContext, trace: Trace, ill_formed: IllFormed) 
         if "is not defined" in ill_formed.message and (symbol := symbol_only_in_formulas(context.case.graph)):
             evidence += f": {symbol} is part of some input's size, and no size is {symbol} itself"
             return Blame(Place.FRONTEND, "", DECLARES_INPUTS, evidence)
-        return replace(_by_the_importer(trace, ""), evidence=evidence)
+        return blame_first_wrong_type(context, trace, evidence) or replace(
+            _by_the_importer(trace, ""), evidence=evidence
+        )
     place = Place.LEGALIZATION if legalizes(ill_formed.after) else Place.PASS
     before, after = module_around(context, trace, ill_formed.after)
     evidence = f"TVM's checker of well-formedness accepts the module until {ill_formed.after} has run"
@@ -149,16 +159,3 @@ def _by_the_importer(trace: Trace, operator: str) -> Blame:
     converted, function = trace.converters[-1]
     evidence = f"The importer stops at `{converted}`"
     return Blame(Place.FRONTEND, operator, converter_name(converted, function), evidence)
-
-
-def _by_the_types(context: BlameContext, whole: LaneObservation, operator: str) -> Blame | None:
-    """Blame the frontend if the imported module declares other result types than the reference gives."""
-    declared, right = whole.trace.types, whole.types
-    wrong = [(one, other) for one, other in zip(declared, right, strict=False) if one and one != other]
-    if not right or not declared or (len(declared) == len(right) and not wrong):
-        return None
-    one, other = wrong[0] if wrong else (f"{len(declared)} results", f"{len(right)} results")
-    reference = words_of(context.lane.dialect).reference
-    evidence = f"The imported module declares {one} where {reference} gives {other}"
-    culprit, evidence = mistyped(whole.trace, evidence) or (converter_of(whole.trace, operator), evidence)
-    return Blame(Place.FRONTEND, operator, culprit, evidence, after=whole.trace.after)

@@ -8,12 +8,13 @@ from dataclasses import replace
 import msgspec
 import pytest
 from fakes import TVM, TVM_C, TVM_ONNX
-from graphs_by_hand import case_of
+from graphs_by_hand import Call, case_of
 from records import record
 
 from fuzzer.findings.record import FindingRecord
+from fuzzer.lanes import MODEL_LANES
 from fuzzer.report import wording
-from fuzzer.signature.blame import NO_BLAME, Blame, Introduction, Place, Releases, ReleaseVerdict
+from fuzzer.signature.blame import NO_BLAME, Blame, Introduction, Origin, Place, Releases, ReleaseVerdict
 from oracles.finding import Component, Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, WorstElement
 from oracles.lane import Importer, LaneSpec, Pipeline
 from oracles.outcome import Cause, Died, IllFormed, Mutant, MutantFate, Raised, Stage, TimedOut
@@ -144,6 +145,19 @@ def test_of_many_operators_three_are_named(ops: int, rest: str) -> None:
     case = case_of({"x0": "float32[2]"}, calls, f"v{ops - 1}")
     shown = wording.operators(record(case, Kind.WRONG_VALUE, TVM, Mismatch(0, "1", "2")))
     assert shown == f"`torch.neg` + `torch.relu` + `torch.tanh`{rest}"
+
+
+FLAT = Blame(Place.FRONTEND, "Flatten", "Flatten._impl_v13")
+GOT_A_TYPE = replace(FLAT, origin=Origin(made="float32[1, 4]", right="float32[4, 1]"))
+
+
+@pytest.mark.parametrize(("blame", "named"), [(FLAT, "`Flatten`"), (GOT_A_TYPE, "`Flatten` + `Relu`")])
+def test_at_a_failed_import_of_a_file_the_operator_is_named_that_stops_it(blame: Blame, named: str) -> None:
+    """Where a wrong type was given before, the importer stops at a later operator."""
+    calls: list[Call] = [("v0", "Flatten-13", "x0"), ("v1", "Relu-14", "v0")]
+    case = case_of({"x0": "float32[4]"}, calls, "v1", opset=17)
+    raised = Raised(Stage.IMPORT, "ValueError", "no")
+    assert wording.operators(record(case, Kind.INTERNAL_ERROR, MODEL_LANES[0], raised, blame=blame)) == named
 
 
 def test_a_long_title_ends_between_words() -> None:
