@@ -37,25 +37,37 @@ OPEN_SIZE = 2
 """The number that replaces a size that the file leaves open, which is mostly the batch."""
 
 
-class _Refused(Exception):
+class Unreadable(Exception):
     """The file cannot be described. The message is the line that the user sees."""
 
 
-def described(path: Path) -> OnnxGraph:
+def loaded(path: Path) -> onnx.ModelProto:
+    """The file, with its functions inlined. Raise `Unreadable` where it is no model that can be described."""
     if path.stat().st_size > MAX_FILE:
-        raise _Refused(f"is larger than {MAX_FILE >> 20} MiB")
+        raise Unreadable(f"is larger than {MAX_FILE >> 20} MiB")
     try:
         model = onnx.load(path, load_external_data=False)
     except Exception as error:  # protobuf's DecodeError has no type stub and no public module
         if type(error).__name__ != "DecodeError":
             raise
-        raise _Refused("is no ONNX file, or only the beginning of one") from None
+        raise Unreadable("is no ONNX file, or only the beginning of one") from None
     if not model.graph.node:
-        raise _Refused("has no nodes, or is no ONNX file")
+        raise Unreadable("has no nodes, or is no ONNX file")
     _check_external(model, path.parent)
     if model.functions:
         _check_functions(model)
         model = inliner.inline_local_functions(model)
+    return model
+
+
+def without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model, with inputs in place of large initializers, and of those in other files."""
+    _leave_out_weights(model.graph, {item.name for item in model.graph.initializer if _small(item) is not None})
+    return model
+
+
+def described(path: Path) -> OnnxGraph:
+    model = loaded(path)
     graph = model.graph
     owned = {item.name: item for item in graph.initializer} | {name: item for name, _, item in constants(graph.node)}
     small = {name for name, item in owned.items() if _small(item) is not None}
@@ -67,7 +79,7 @@ def described(path: Path) -> OnnxGraph:
     try:
         parts.find(opset)
     except TooManyNodes:
-        raise _Refused(f"has more than {MAX_NODES} nodes when the branches of its If are inlined") from None
+        raise Unreadable(f"has more than {MAX_NODES} nodes when the branches of its If are inlined") from None
     owned = parts.kept
     typed = parts.typed
     values = (*typed.input, *typed.output, *typed.value_info)
@@ -103,36 +115,36 @@ def _check_functions(model: Any) -> None:
         for node in nodes:
             key = (node.domain, node.op_type)
             if key in callers:
-                raise _Refused(f"its function {node.op_type!r} calls itself")
+                raise Unreadable(f"its function {node.op_type!r} calls itself")
             if key in functions and key not in sizes:
                 sizes[key] = inlined(functions[key].node, (*callers, key))
             count += sizes.get(key, 1)
             for attribute in node.attribute:
                 count += sum(inlined(body.node, callers) for body in (attribute.g, *attribute.graphs))
         if count > MAX_NODES:
-            raise _Refused(f"has more than {MAX_NODES} nodes when its functions are inlined")
+            raise Unreadable(f"has more than {MAX_NODES} nodes when its functions are inlined")
         return count
 
     if len(functions) > MOST_FUNCTIONS:
-        raise _Refused(f"has {len(functions)} functions, more than {MOST_FUNCTIONS}")
+        raise Unreadable(f"has {len(functions)} functions, more than {MOST_FUNCTIONS}")
     inlined(model.graph.node, ())
 
 
 def _check_external(model: Any, folder: Path) -> None:
     """Refuse a file whose external tensors lie outside of its own folder. Their files are not opened."""
     graphs = (model.graph, *model.functions)
-    for item in (tensor for graph in graphs for tensor in _tensors(graph)):
+    for item in (tensor for graph in graphs for tensor in tensors_of(graph)):
         for entry in item.external_data:
             if entry.key != "location":
                 continue
             path = PurePosixPath(entry.value)
             if path.is_absolute() or ".." in path.parts or "\\" in entry.value:
-                raise _Refused(f"its tensor {item.name!r} is said to lie outside of its folder, in {entry.value!r}")
+                raise Unreadable(f"its tensor {item.name!r} is said to lie outside of its folder, in {entry.value!r}")
             if not (folder / path).resolve().is_relative_to(folder.resolve()):
-                raise _Refused(f"its tensor {item.name!r} lies in {entry.value!r}, a link out of its folder")
+                raise Unreadable(f"its tensor {item.name!r} lies in {entry.value!r}, a link out of its folder")
 
 
-def _tensors(graph: Any) -> Iterator[Any]:
+def tensors_of(graph: Any) -> Iterator[Any]:
     """Yield all tensors of a graph or function, including those in attributes of nodes."""
     if isinstance(graph, onnx.GraphProto):
         yield from graph.initializer
@@ -143,7 +155,7 @@ def _tensors(graph: Any) -> Iterator[Any]:
             for sparse in (attribute.sparse_tensor, *attribute.sparse_tensors):
                 yield from (sparse.values, sparse.indices)
             for body in (attribute.g, *attribute.graphs):
-                yield from _tensors(body)
+                yield from tensors_of(body)
 
 
 def _small(item: Any) -> Tensor | None:
@@ -152,13 +164,13 @@ def _small(item: Any) -> Tensor | None:
     try:
         return _tensor(item)
     except (ValueError, TypeError) as error:
-        raise _Refused(f"its tensor {item.name!r} is no tensor: {' '.join(str(error).split())}") from None
+        raise Unreadable(f"its tensor {item.name!r} is no tensor: {' '.join(str(error).split())}") from None
 
 
 def _element(item: Any) -> str:
     element = _name_of(item.data_type)
     if element is None:
-        raise _Refused(f"its tensor {item.name!r} has the element type {item.data_type}, which there is not")
+        raise Unreadable(f"its tensor {item.name!r} has the element type {item.data_type}, which there is not")
     return element
 
 
@@ -192,7 +204,7 @@ def _type(type: Any) -> tuple[str, tuple[int | None, ...]]:
     tensor = type.tensor_type
     element = _name_of(tensor.elem_type)
     if element is None:
-        raise _Refused(f"a value has the element type {tensor.elem_type}, which there is not")
+        raise Unreadable(f"a value has the element type {tensor.elem_type}, which there is not")
     dims = tuple(dim.dim_value if dim.HasField("dim_value") else None for dim in tensor.shape.dim)
     known = tensor.HasField("shape")
     return element, dims if known else (None,)
@@ -228,7 +240,7 @@ _REFUSALS = (
 def answer(path: Path) -> OnnxGraph | Refusal:
     try:
         return described(path)
-    except _Refused as refused:
+    except Unreadable as refused:
         return Refusal(str(refused))
     except _REFUSALS as error:
         return Refusal(" ".join(str(error).split())[:300] or type(error).__name__)

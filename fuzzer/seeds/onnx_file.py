@@ -1,20 +1,24 @@
-"""Read an .onnx file, and translate it to calls of PyTorch. A child with limits parses it
-(`fuzzer.children.onnx_reader`)."""
+"""Read an .onnx file, and translate it to calls of PyTorch. Children with limits parse it
+(`fuzzer.children.onnx_reader`) and ask onnxruntime about it (`fuzzer.children.onnx_refusal`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
+import msgspec
+
 from fuzzer.seeds.bounded_child import answer_of
-from fuzzer.seeds.onnx_graph import MAX_BYTES, OPAQUE, OnnxGraph, decode
+from fuzzer.seeds.onnx_graph import MAX_BYTES, OPAQUE, OnnxGraph, Refusal, decode
 from fuzzer.seeds.onnx_to_torch import RULES, Translation, Untranslatable
 from fuzzer.seeds.program import Program, Step, TopologicalOrder, require_sizes
-from generators.graph import Array, DType, Role, TensorType
+from generators.graph import Array, DType, Invalid, Role, TensorType
 from generators.onnx.model import ELEMENTS, Node
 
 SECONDS = 240.0
 MODULE = "fuzzer.children.onnx_reader"
+REFUSAL_MODULE = "fuzzer.children.onnx_refusal"
 
 SHAPE_OPERATORS = frozenset(("Shape", "Size"))
 SHAPE_ARITHMETIC = frozenset(
@@ -26,6 +30,14 @@ SHAPE_ARITHMETIC = frozenset(
 def read(path: Path) -> OnnxGraph:
     """Read a file. Raise `Invalid` with one line that describes what is wrong and where."""
     return decode(answer_of(MODULE, path, SECONDS, MAX_BYTES), str(path))
+
+
+def refusal_of(path: Path) -> str:
+    """Why onnxruntime refuses a file as invalid; "" where it does not, or where its child gives no answer: it does not
+    run the case then, which says more."""
+    with suppress(Invalid, msgspec.DecodeError):
+        return msgspec.json.decode(answer_of(REFUSAL_MODULE, path, SECONDS, MAX_BYTES), type=Refusal).refused
+    return ""
 
 
 def types_of(graph: OnnxGraph, path: Path) -> dict[str, TensorType]:

@@ -48,7 +48,7 @@ class OnnxGraph(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Refusal(msgspec.Struct, forbid_unknown_fields=True):
-    """The child's answer for a file that it cannot describe: the reason in one line."""
+    """A child's answer for a file that it cannot describe, or that is invalid: the reason in one line."""
 
     refused: str
 

@@ -56,8 +56,8 @@ class WholeModel:
 def read(path: Path, inputs: Mapping[str, Array] = {}) -> WholeModel:
     """Read an .onnx file as one case of ONNX. `inputs` are numbers by the names of the file; those left out are drawn.
 
-    Raise `Invalid` with one line where the file cannot be read, where no node has a row, or where it has more than
-    `MOST_NODES` nodes or `MOST_BYTES` bytes of inputs and weights.
+    Raise `Invalid` with one line where the file cannot be read, where no node has a row, where it has more than
+    `MOST_NODES` nodes or `MOST_BYTES` bytes of inputs and weights, or where onnxruntime refuses it as invalid.
     """
     if path.suffix != ".onnx" or not path.is_file():
         raise Invalid(f"{path}: {'expected an .onnx file' if path.exists() else 'no such file'}")
@@ -69,6 +69,8 @@ def read(path: Path, inputs: Mapping[str, Array] = {}) -> WholeModel:
     piece = whole(resolved.nodes, resolved.types, resolved.roles, resolved.returned, resolved.opset)
     if why := _too_large(piece.graph):
         raise Invalid(f"{path}: {why}; `fuzz import` cuts a model into cases with smaller sizes")
+    if why := onnx_file.refusal_of(path):
+        raise Invalid(f"{path}: onnxruntime refuses the model: {why}; nothing of it is judged until that is corrected")
     case = case_with(piece, {**resolved.constants, **inputs}, str(path), f"the model {resolved.name}")
     return WholeModel(resolved, case)
 

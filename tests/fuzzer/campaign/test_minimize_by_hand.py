@@ -123,7 +123,7 @@ def test_where_references_do_not_agree_a_line_gives_the_reason(
     assert capsys.readouterr().err == says
 
 
-def test_where_no_lane_fails_it_is_said_how_each_of_them_ended(tmp_path: Path) -> None:
+def test_where_no_lane_fails_the_endings_of_all_lanes_are_returned(tmp_path: Path) -> None:
     case = case_of({"x0": "float32[2]"}, [("v0", "Relu-14", "x0")], "v0", opset=17)
     outcomes: dict[str, Outcome] = {
         "relax-onnx-model-c": Unsupported(Stage.IMPORT, "only constant axes"),

@@ -182,6 +182,19 @@ def test_a_file_that_is_no_model_is_bad_input(tmp_path: Path, name: str, content
     assert refusal(tmp_path / name) == f"fuzz: {tmp_path / name}: {says}\n"
 
 
+def test_a_model_that_onnxruntime_refuses_is_bad_input(tmp_path: Path) -> None:
+    """Its other nodes are not judged without the one that does not fit."""
+    path = relus(tmp_path / "net.onnx", 3)
+    model = onnx.load(path)
+    model.graph.node.append(helper.make_node("Gemm", ["x", "n2"], ["y"]))
+    onnx.save(model, path)
+    printed = refusal(path)
+    assert printed.startswith(f"fuzz: {path}: onnxruntime refuses the model: ")
+    assert "Op (Gemm) [ShapeInferenceError] Dimension mismatch" in printed
+    assert printed.endswith("; nothing of it is judged until that is corrected\n")
+    assert printed.count("\n") == 1
+
+
 def test_lanes_of_a_model_are_those_of_its_dialect(tmp_path: Path) -> None:
     path = relus(tmp_path / "net.onnx", 3)
     why = "no lane of cases of onnx matches 'relax-export-*'; `fuzz lanes` lists them"

@@ -117,7 +117,7 @@ def test_the_files_of_a_finding_are_bounded_together(saved: Path) -> None:
 
 def test_a_model_of_onnx_is_bounded(tmp_path: Path) -> None:
     grown(tmp_path / "m.onnx", 2048 * MIB + 1)
-    with pytest.raises(onnx_reader._Refused, match="is larger than 2048 MiB"):
+    with pytest.raises(onnx_reader.Unreadable, match="is larger than 2048 MiB"):
         onnx_reader.described(tmp_path / "m.onnx")
 
 

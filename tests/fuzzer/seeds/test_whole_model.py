@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -110,6 +111,11 @@ def test_what_is_no_model_or_too_large_is_refused_with_one_line(
     assert refused(tmp_path / "bad.onnx") == "is no ONNX file, or only the beginning of one"
     own = save(tmp_path / "own.onnx", [node("Softmax", ["x"], ["y"], unheard_of=1)])
     assert refused(own) == "no node has a row of the operator table: Softmax: has no attribute unheard_of"
+    wrong = save(tmp_path / "wrong.onnx", [node("Relu", ["x"], ["a"]), node("MatMul", ["a", "x"], ["y"])])
+    assert re.fullmatch(
+        r"onnxruntime refuses the model: .*Incompatible dimensions.*; nothing of it is judged until that is corrected",
+        refused(wrong),
+    )
     path = save(tmp_path / "net.onnx", [node("Relu", ["x"], ["a"]), node("Neg", ["a"], ["y"])])
     monkeypatch.setattr(whole_model, "MOST_BYTES", 47)
     rest = "; `fuzz import` cuts a model into cases with smaller sizes"
