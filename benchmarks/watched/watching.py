@@ -36,7 +36,7 @@ _KNOWN_TO_LIBRARIES = ("/etc/mime.types", "/etc/os-release", "/etc/terminfo", "/
 _COMPILERS = frozenset(
     f"fuzzer.children.{name}" for name in ("zygote", "device_worker", "validity", "samples", "node", "coverage")
 )
-_READERS = frozenset({"fuzzer.seeds.pt2_file", "fuzzer.children.onnx_reader"})
+_READERS = frozenset({"fuzzer.seeds.pt2_file", "fuzzer.children.onnx_reader", "fuzzer.children.onnx_refusal"})
 _PROBES = frozenset({"nvidia-smi", "rocminfo", "ldconfig", "lscpu", "uname", "gcc", "cc", "clang"})
 """Programs that say what the machine has."""
 
