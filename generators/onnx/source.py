@@ -18,7 +18,7 @@ from generators.table import TABLE
 IR_VERSION = 8
 """The version of the file format: the oldest with functions of the model. TVM and onnxruntime read it."""
 
-IR_OF_OPSET = ((21, 10), (19, 9))
+IR_OF_OPSET = ((25, 13), (24, 12), (23, 11), (21, 10), (19, 9))
 """From these opsets on, a file needs at least these versions of the format (onnx.helper.VERSION_TABLE)."""
 
 LISTS = 12

@@ -18,7 +18,7 @@ from fuzzer.lanes.onnx.interpreter import Interpreter
 from fuzzer.lanes.onnx.otherwise import IN_HALF, ONE_PASS, WITHOUT_ZEROS, computes_variance, named
 from fuzzer.lanes.onnx.proto import to_proto
 from fuzzer.lanes.onnx.widened import FLOATS_TO_DOUBLE, widen
-from generators.graph import Array, DType, Form, Graph, Input, Node, Value
+from generators.graph import Array, DType, Form, Graph, Input, Node, Value, holds_floats
 from generators.onnx.operator import OUTPUTS, NodeForm
 from generators.onnx.source import render
 from generators.op import Types
@@ -81,8 +81,11 @@ def _copied(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def _tensor(made: Array, value: Value) -> torch.Tensor:
-    dtype = np.dtype(np.float64) if value.type.dtype.is_float else value.type.dtype.numpy
-    array = np.require(made, dtype, ("C", "W"))
+    """The result. A definition that gives another dtype or shape is wrong."""
+    dtype, array = value.type.dtype, np.asarray(made)
+    assert holds_floats(array) if dtype.is_float else array.dtype == dtype.numpy, f"{array.dtype} for {value.type}"
+    assert array.shape == value.type.sizes, f"{list(array.shape)} for {value.type}"
+    array = np.require(array, np.float64 if dtype.is_float else None, ("C", "W"))
     return torch.from_numpy(array.copy() if min(array.strides, default=0) < 0 else array)  # PyTorch has no such strides
 
 

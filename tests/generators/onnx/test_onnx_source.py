@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import onnx
 import pytest
+from graphs_by_hand import case_of
 
 from generators.check import check
 from generators.graph import Case, DType, Form, Graph, Input, Invalid, Node, Role, TensorType, Value
-from generators.onnx.source import render
+from generators.onnx.rows import at_opset
+from generators.onnx.schema import OLDEST, newest_opset
+from generators.onnx.source import IR_VERSION, render
 
 F32 = DType.FLOAT32
 X = Value("x0", TensorType(F32, (2, 3)))
@@ -109,3 +113,10 @@ def test_a_graph_that_is_no_file_is_refused(case: Case, message: str) -> None:
     with pytest.raises(Invalid) as refused:
         check(case)
     assert str(refused.value).startswith(message)
+
+
+@pytest.mark.parametrize("opset", range(OLDEST, newest_opset() + 1))
+def test_a_file_has_the_version_of_the_format_that_its_opset_needs(opset: int) -> None:
+    needed = onnx.helper.find_min_ir_version_for([onnx.helper.make_opsetid("", opset)])
+    case = case_of({"x0": "float32[1]"}, [("v0", at_opset("Neg", opset).name, "x0")], "v0", opset=opset)
+    assert render(case.graph, case.tensors).model.ir_version == max(needed, IR_VERSION)
