@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from itertools import combinations
 from pathlib import Path
@@ -12,10 +13,13 @@ from fuzzer.system.files import write_atomically
 from fuzzer.system.terminal import number_of
 from generators.graph import Invalid
 from generators.plain_file import MOST_DOCUMENT, read_plain
+from generators.table import dialect_of
 
 NAME = "aim.json"
 
 TUPLES = {1: "values", 2: "pairs of values", 3: "triples of values"}
+
+LIBRARIES = {"torch": "PyTorch", "onnx": "ONNX"}
 
 FEATURE = "configuration"
 """How the features of a test begin that say which rows of the configurations it compiled."""
@@ -52,12 +56,21 @@ class Aim(msgspec.Struct, forbid_unknown_fields=True):
         """The line of the screen and of `fuzz status`; empty where there is no aim."""
         parts = []
         if model := self.model:
-            parts += [number_of(model.pieces, "piece"), f"{number_of(len(model.calls), 'operator')} with a row"]
+            parts += [number_of(model.pieces, "piece"), f"{_operators(model.calls)} with a row"]
             parts += [f"without a row: {', '.join(model.lacking)}"] if model.lacking else ["none without a row"]
         if self.covering:
             done, what = self.covering.covered(features), f"{TUPLES[self.covering.n]} of the configurations"
             parts.append(f"{done} of {self.covering.tuples} {what} covered")
         return "; ".join(parts)
+
+
+def _operators(names: Collection[str]) -> str:
+    """How many operators these are; of a model that is read in two dialects, how many of each."""
+    counts = Counter(map(dialect_of, names))
+    return " and ".join(
+        f"{number_of(count, 'operator')}{f' of {LIBRARIES[dialect]}' if len(counts) > 1 else ''}"
+        for dialect, count in counts.items()
+    )
 
 
 def write(folder: Path, aim: Aim) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from enum import Enum, auto
 
@@ -11,7 +12,9 @@ from generators.builder import Limits
 from generators.choice import ChoiceSource, NumpySource
 from generators.graph import Case, Invalid, Role
 from generators.mutate import TYPES, mutate
+from generators.op import Op
 from generators.random_graph import generate
+from generators.table import in_force
 
 
 class Kind(Enum):
@@ -45,15 +48,28 @@ def kind_of(seed: int, index: int) -> Kind:
     return Kind.COMBINED if percent <= VARIED + COMBINED else Kind.MUTATED
 
 
-def draw_around(source: ChoiceSource, around: Around, kind: Kind, limits: Limits, origin: str) -> Case:
+def draw_around(
+    source: ChoiceSource, around: Around, kind: Kind, limits: Limits, origin: str, dialect: str = "torch"
+) -> Case:
     """Draw a case of this kind. It has operators of the model alone, and the guards that these need."""
-    pieces = list(around.pieces.values())
+    pieces = [case for case in around.pieces.values() if case.graph.dialect == dialect]
+    piece, ops = source.choice(pieces), around.ops[dialect]
     if kind is Kind.VARIED:
-        return _varied(source, source.choice(pieces), limits)
+        return _varied(source, piece, limits)
     if kind is Kind.COMBINED:
         with suppress(Invalid):  # none of the operators begins a graph
-            return generate(source, limits, around.ops, origin)
-    return mutate(source, source.choice(pieces), limits, around.ops, donor=source.choice(pieces))
+            return _combined(source, ops, piece.graph.opset, limits, origin)
+    in_piece = [op for op in ops if in_force(op.name, piece.graph.opset) == op.name]
+    return mutate(source, piece, limits, in_piece, donor=source.choice(pieces))
+
+
+def _combined(source: ChoiceSource, ops: Sequence[Op], opset: int, limits: Limits, origin: str) -> Case:
+    """Draw a graph of these operators; a graph of ONNX at an opset that a piece has."""
+    if not opset:
+        return generate(source, limits, ops, origin)
+    from generators.onnx.random_graph import generate as generate_onnx  # reads the schemas
+
+    return generate_onnx(source, limits, ops, origin, opset=opset)
 
 
 def _varied(source: ChoiceSource, piece: Case, limits: Limits) -> Case:

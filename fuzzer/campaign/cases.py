@@ -125,7 +125,7 @@ class CaseSource:
         if dialect == "onnx" and not self.settings.around:
             return self._of_onnx(source, index, origin)
         if around := self.settings.around:
-            made = draw_around(source, around, kind_of(self.seed, index), self.settings.limits, origin)
+            made = draw_around(source, around, kind_of(self.seed, index), self.settings.limits, origin, dialect)
             return source.choice(at_each_size(made))
         if self._everything and (wanted := pass_test(self.seed, index)):
             return self._for_pass(source, index, wanted)

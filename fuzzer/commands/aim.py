@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 
 from fuzzer.campaign import configuration_file
@@ -11,6 +12,7 @@ from fuzzer.seeds.around import Around, import_around
 from fuzzer.seeds.module import MODULE, export_module
 from fuzzer.system.terminal import say
 from generators.graph import Invalid
+from generators.table import DIALECTS
 
 
 def require_no_other_aim(around: str | None, ops: str, cluster: str | None) -> None:
@@ -21,14 +23,17 @@ def require_no_other_aim(around: str | None, ops: str, cluster: str | None) -> N
         raise Invalid("--cluster excludes --around: nodes do not have the pieces of the model")
 
 
-def model_around(around: str | None, campaign: Path) -> Around | None:
-    """Import the model of `--around`, a file, a folder or FILE.py:NAME, into the campaign's corpus."""
+def model_around(around: str | None, campaign: Path, dialects: Collection[str] = DIALECTS) -> Around | None:
+    """Import the model of `--around`, a file, a folder or FILE.py:NAME, into the campaign's corpus, in these dialects.
+    Raise `Invalid` where it cannot be read in one of them."""
     if around is None:
         return None
-    say(f"importing {around} ...")
     module = MODULE.fullmatch(around)
+    if module and "torch" not in dialects:
+        raise Invalid(f"--around {around}: a module gives cases of PyTorch only, so it excludes --dialect onnx")
+    say(f"importing {around} ...")
     if module is None:
-        return import_around(Path(around), campaign)
+        return import_around(Path(around), campaign, dialects)
     with tempfile.TemporaryDirectory(prefix="difftvm-module-") as folder:
         return import_around(export_module(Path(module["file"]), module["name"], Path(folder)), campaign)
 

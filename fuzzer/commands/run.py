@@ -35,7 +35,7 @@ from fuzzer.commands.options import (
     ReleaseNames,
     ToolchainNames,
 )
-from fuzzer.commands.selection import lanes_named, ops_of_dialects
+from fuzzer.commands.selection import dialects_named, lanes_named, ops_of_dialects
 from fuzzer.filing.auto import auto_filing
 from fuzzer.filing.gates import may_be_filed
 from fuzzer.filing.office import TrackerOptions
@@ -172,7 +172,8 @@ def run(
     now_and_then = (*OFTEN, *RELAY_OFTEN)
     sampled, often = (in_toolchains(some if the_mix else (), where) for some in (in_turn, now_and_then))
     drawn = DRAWN if the_mix and HOST in where else 0
-    torch_ops, onnx_ops = ops_of_dialects(ops, dialects_of_run(dialect, every_test, bool(around or listed)))
+    dialects = dialects_of_run(dialect, every_test, listed is not None)
+    torch_ops, onnx_ops = ops_of_dialects(ops, dialects)
     find_all = finder(preload)
     filer = auto_filing(auto_file, TrackerOptions(repo, base_url, ledger), token_file, preload)
     part, of = parsed(share)
@@ -198,7 +199,10 @@ def run(
         options = ClusterOptions(cluster, there, seconds, tests, until_new, nodes, tuple(words), reserve=reserve)
         run_on_cluster(options, campaign, seed, json)
         return
-    model = model_around(around, campaign)
+    model = model_around(around, campaign, dialects_named(dialects))
+    if model:
+        torch_ops = torch_ops if "torch" in model.dialects else ()
+        onnx_ops = onnx_ops if "onnx" in model.dialects else ()
     with Store(campaign, seed) as store:
         settings = Settings(
             campaign,
@@ -248,12 +252,14 @@ def with_own_passes(names: Sequence[str], where: Sequence[Toolchain], preload: P
     return in_toolchains([lane for name in names for lane in own_lanes(name)], where)
 
 
-def dialects_of_run(names: str, lanes: Sequence[LaneSpec], only_torch: bool) -> str:
+def dialects_of_run(names: str, lanes: Sequence[LaneSpec], listed: bool) -> str:
     """The dialects that were asked for, without those whose cases no lane runs. Raise `Invalid` where none is left.
-    Models and configurations of the user have cases of PyTorch."""
-    run = {"torch"} if only_torch else {lane.dialect for lane in lanes}
+    `listed`: whether lanes compile configurations of the user. Their importers read cases of PyTorch."""
+    run = {"torch"} if listed else {lane.dialect for lane in lanes}
     wanted = [name.strip() for name in names.split(",")]
     left = [name for name in wanted if name in run or name not in DIALECTS]
+    if not left and listed:
+        raise Invalid(f"--configurations compiles cases of PyTorch only, so it excludes --dialect {names}")
     if not left:
         raise Invalid(f"--dialect {names}: no lane of this run has cases of {' or '.join(wanted)}")
     return ",".join(left)

@@ -23,8 +23,10 @@ NAME_LENGTH = 40
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """An imported file. `names` are its cases in the corpus; the corpus did not have those in `written` before."""
+    """A file, imported in one dialect and at one size. `names` are its cases in the corpus; the corpus did not have
+    those in `written` before."""
 
+    path: Path
     extracted: Extracted
     names: tuple[str, ...]
     written: tuple[str, ...]
@@ -64,6 +66,8 @@ class Imported:
             f"{number_of(len(found.cases), 'case')}, {len(self.written)} of them new; "
             f"{number_of(found.repeated, 'piece')} like another"
         )
+        if found.open_sizes:
+            yield f"  {found.open_sizes}"
         for (title, why), count in resolved.lacking.most_common():
             yield f"  no row: {title} ({number_of(count, 'time')}): {why}"
         for why, count in found.dropped.most_common():
@@ -109,7 +113,7 @@ def run(
                 existing.update(new)
                 for hex, name in new.items():
                     corpus.add(into, name, cases[hex])
-                done.append(Imported(found, tuple(existing[hex] for hex in cases), tuple(new.values())))
+                done.append(Imported(path, found, tuple(existing[hex] for hex in cases), tuple(new.values())))
     return done, refused
 
 

@@ -20,6 +20,7 @@ from generators import case_file
 from generators.builder import Limits
 from generators.check import check
 from generators.choice import NumpySource
+from generators.guards import is_guard
 from generators.torch.ops.guard import GUARDS
 
 LARGE = case_of(
@@ -39,7 +40,7 @@ def settings(folder: Path) -> Settings:
 
 
 def test_operators_are_as_frequent_as_in_the_model() -> None:
-    assert Counter(op.name for op in AROUND.ops) == CALLS
+    assert Counter(op.name for op in AROUND.ops["torch"]) == CALLS
 
 
 def test_the_pieces_run_first_the_largest_before_the_others(tmp_path: Path) -> None:
@@ -91,6 +92,50 @@ def test_a_combination_is_a_new_graph_of_the_operators(index: int) -> None:
     check(case)
     assert case.origin == "mine"
     assert set(case.graph.ops) <= GUARDED
+
+
+ONNX = Around(
+    {
+        "net-17": case_of(
+            {"x0": "float32[2,3]", "w0": "float32[4,3]"},
+            [
+                ("v0", "Gemm-13", "x0 w0", {"transB": 1, "inputs": (True, True, False)}),
+                ("v1", "Relu-14", "v0"),
+                ("v2", "Add-14", "v1 v1"),
+            ],
+            "v2",
+            opset=17,
+        ),
+        "net-11": case_of({"x0": "float32[2,3]"}, [("v0", "Relu-6", "x0")], "v0", opset=11),
+        "net-torch": SMALL,
+    },
+    {"Relu-14": 3, "Gemm-13": 1, "Add-14": 1, "Relu-6": 1, "relu": 1},
+    {},
+)
+
+
+def test_operators_and_pieces_have_a_dialect() -> None:
+    assert ONNX.dialects == {"torch", "onnx"}
+    assert {dialect: len(ops) for dialect, ops in ONNX.ops.items()} == {"onnx": 6, "torch": 1}
+
+
+@given(st.integers(0, 10_000), st.sampled_from(Kind))
+def test_a_case_of_onnx_has_the_operators_and_an_opset_of_the_model(index: int, kind: Kind) -> None:
+    case = draw_around(NumpySource(9, index), ONNX, kind, Limits(), "mine", "onnx")
+    check(case)
+    own = {17: {"Relu-14", "Gemm-13", "Add-14"}, 11: {"Relu-6"}}[case.graph.opset]
+    called = {node.op for node in case.graph.nodes}
+    assert {op for op in called if not is_guard(op)} <= own
+    if kind is Kind.COMBINED:
+        assert case.origin == "mine"
+
+
+@pytest.mark.parametrize("guided", [False, True])
+def test_a_campaign_around_a_model_draws_both_dialects(guided: bool, tmp_path: Path) -> None:
+    both = Settings(tmp_path, 3, around=ONNX, model_ops=ONNX.ops["onnx"])
+    make = Guidance(both, 3).case if guided else random_cases(both, 3)
+    counts = Counter(case.graph.dialect for index in range(60) if (case := make(index)))
+    assert min(counts["torch"], counts["onnx"]) > 10
 
 
 def test_where_no_operator_begins_a_graph_a_piece_is_mutated(monkeypatch: pytest.MonkeyPatch) -> None:

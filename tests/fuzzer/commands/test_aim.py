@@ -12,6 +12,8 @@ from fuzzer.cli import main
 from fuzzer.seeds.module import MODULE
 from generators.graph import Invalid
 
+FLAGS = Path(__file__).parents[3] / "docs" / "examples" / "flags.toml"
+
 
 @pytest.mark.parametrize(
     ("arguments", "why"),
@@ -30,6 +32,14 @@ from generators.graph import Invalid
         (
             ("--configurations", "flags.toml", "--toolchain", "0.26.0"),
             "--configurations runs in the host's toolchain, so it excludes --toolchain and --cluster",
+        ),
+        (
+            ("--around", "net.py:net", "--dialect", "onnx"),
+            "--around net.py:net: a module gives cases of PyTorch only, so it excludes --dialect onnx",
+        ),
+        (
+            ("--configurations", str(FLAGS), "--dialect", "onnx"),
+            "--configurations compiles cases of PyTorch only, so it excludes --dialect onnx",
         ),
         (("--configurations", "flags.toml"), "flags.toml: No such file or directory"),
     ],
@@ -63,6 +73,8 @@ def test_the_aim_of_the_last_run_is_kept(tmp_path: Path) -> None:
     write(tmp_path, aim := Aim(Model(12, {"relu": 3, "add": 1}, {"eq.Scalar": 1, "fft": 2})))
     assert read(tmp_path) == aim
     assert aim.line(()) == "12 pieces; 2 operators with a row; without a row: eq.Scalar, fft"
+    both = Aim(Model(5, {"relu": 3, "Relu-14": 3, "Gemm-13": 1}, {}))
+    assert both.line(()) == "5 pieces; 1 operator of PyTorch and 2 operators of ONNX with a row; none without a row"
     write(tmp_path, Aim())
     assert not (tmp_path / NAME).exists()
     assert read(tmp_path) == Aim()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import onnx
 import pytest
 from archives import document, node, write
+from onnx import TensorProto, helper
 
 from fuzzer.seeds import corpus
 from fuzzer.seeds.around import import_around
@@ -67,6 +69,30 @@ def test_the_whole_model_is_a_piece_and_so_are_its_parts(tmp_path: Path) -> None
     assert (again.pieces.keys(), again.calls) == (around.pieces.keys(), around.calls), "names of the first import"
     both = import_around(tmp_path, tmp_path / "d")
     assert both.calls == {name: 2 * count for name, count in around.calls.items()}
+
+
+@pytest.mark.tvm
+@pytest.mark.long
+def test_an_onnx_file_is_read_in_both_dialects(tmp_path: Path) -> None:
+    """FastGelu has a row of ONNX alone, and NonZero has none; the file's own operators stay as they are."""
+    make = helper.make_node
+    nodes = [
+        make("Relu", ["x"], ["a"]),
+        make("FastGelu", ["a"], ["b"], domain="com.microsoft"),
+        make("NonZero", ["x"], ["c"]),
+    ]
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 3]) for name in "xb"]
+    graph = helper.make_graph(nodes, "g", values[:1], [values[1], helper.make_empty_tensor_value_info("c")])
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), tmp_path / "net.onnx")
+    around = import_around(tmp_path / "net.onnx", tmp_path / "c")
+    assert around.dialects == {"torch", "onnx"}
+    assert around.calls == {"relu": 1, "Relu-14": 1, "FastGelu-1": 1}
+    assert around.lacking == {"NonZero": 1}
+    only = import_around(tmp_path / "net.onnx", tmp_path / "d", ("onnx",))
+    assert {case.graph.ops for case in only.pieces.values()} == {("Relu", "FastGelu")}
+    with pytest.raises(Invalid, match=r"a \.pt2 file is read as torch only"):
+        import_around(write(tmp_path / "net.pt2", MODEL), tmp_path / "e", ("onnx",))
 
 
 def test_a_model_that_cannot_be_read_is_refused(tmp_path: Path) -> None:

@@ -66,6 +66,19 @@ def kept_cases(campaign: Path) -> Iterator[KeptCase]:
         yield KeptCase(case["origin"], case["dialect"], [each["op"] for each in case["nodes"]], contents)
 
 
+def test_a_campaign_around_an_onnx_file_has_cases_of_onnx(tmp_path: Path) -> None:
+    save(tmp_path / "net.onnx")
+    options = ("--dialect", "onnx", "--random", "--seed", 1, "--tests", 12, "--workers", 1, "--triage-share", 0)
+    around = ("--around", tmp_path / "net.onnx", "--campaign", tmp_path / "hunt")
+    printed = fuzz("run", *options, "--drain", 0, "--lanes", "relax-onnx-model-llvm", *around)
+    assert printed.splitlines()[0] == "aim: 1 piece; 3 operators with a row; none without a row"
+    assert "\n12 tests in " in printed
+    cases = list(kept_cases(tmp_path / "hunt"))
+    assert {case.dialect for case in cases} == {"onnx"}
+    assert cases[0].origin == "imported from net"
+    assert {op for case in cases for op in case.ops} - {"Clip-13"} == {"Gemm-13", "HardSwish-14", "LogSoftmax-13"}
+
+
 def test_a_campaign_mutates_the_pieces_of_an_onnx_file(tmp_path: Path) -> None:
     save(tmp_path / "net.onnx")
     printed = fuzz("import", tmp_path / "net.onnx", "--dialect", "onnx", "--into", tmp_path / "hunt")
