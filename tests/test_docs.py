@@ -11,6 +11,7 @@ import pytest
 
 from fuzzer.findings import record
 from fuzzer.report import wording
+from generators.onnx.rows import OPS as ONNX_OPS
 from generators.torch.ops import OPS
 from oracles.finding import Kind
 
@@ -94,8 +95,9 @@ def test_the_ratios_of_the_readme_are_the_medians_of_the_page_about_guidance() -
 def test_the_figures_of_the_comparison_are_those_of_its_page() -> None:
     section, page = section_of_readme("How it compares"), (ROOT / "docs" / "comparison.md").read_text()
     operators, failures, drawn = (re.findall(r"\d+", row) for row in re.findall(r"^\| .*\d.* \|$", section, re.M)[1:4])
-    assert operators == [str(len(OPS)), "74"]
-    assert f"difftvm {len(OPS)} (" in page
+    of_onnx = {op.name.rpartition("-")[0] for op in ONNX_OPS}
+    assert operators == [str(number) for number in (len(OPS), len(of_onnx), len(ONNX_OPS), 74)]
+    assert f"difftvm {len(OPS)} of PyTorch (" in page
     rows = re.findall(r"^(nnsmith|random|guided) +(.*)$", page, re.M)
     last = {arm: re.findall(r"\d+", row)[-5:] for arm, row in rows}  # after all of the CPU time
     assert failures[-3:] == [last[arm][1] for arm in ("random", "guided", "nnsmith")]
