@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -19,10 +19,27 @@ from fuzzer.commands.progress import Counted, working
 from fuzzer.findings import finding_file
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.system.exit_codes import Exit
-from fuzzer.system.terminal import echo, next_line, print_json, say
+from fuzzer.system.terminal import echo, next_line, number_of, print_json, say
 from fuzzer.toolchains.registry import finder
 from fuzzer.triage.size import Size
 from generators.graph import Invalid
+
+
+MEASURES: Mapping[str, str] = {
+    "operators": "operators",
+    "intricacy": "possible plainer operators",
+    "lane": "features of the lane",
+    "symbols": "open sizes",
+    "outputs": "outputs",
+    "inputs": "inputs",
+    "elements": "elements",
+    "ranks": "dimensions",
+    "dtypes": "unusual dtypes",
+    "frills": "optional parts",
+    "attributes": "numbers in attributes",
+    "values": "complexity of values",
+}
+"""What people read for the fields of `Size`, which are the keys of `--json`. docs/reduction.md explains each."""
 
 
 def minimize(
@@ -110,11 +127,11 @@ def lines(each: Minimized) -> Sequence[str]:
         why = "known behaviour" if each.steps or each.calls else "it does not always fail"
         return (f"{each.kind} on {each.lane}: {each.again} runs fail; nothing is saved: {why}",)
     both = zip(Size._fields, each.before, each.after, strict=True)
-    smaller = [f"{name} {was} -> {now}" for name, was, now in both if was != now]
-    ahead = f", {each.ahead} more in advance" if each.ahead else ""
+    smaller = [f"{MEASURES[name]} {was} -> {now}" for name, was, now in both if was != now]
+    ahead = f", and {each.ahead} more that were not needed" if each.ahead else ""
     return (
-        f"{each.kind} on {each.lane}: {', '.join(each.ops)}; {each.calls} calls{ahead}"
-        f"{'' if each.finished else '; stopped at the limit of calls'}",
+        f"{each.kind} on {each.lane}: {', '.join(each.ops)}; {number_of(each.calls, 'call')}{ahead}"
+        f"{'' if each.finished else '; stopped at the limit of calls or time'}",
         f"  {', '.join(smaller) or 'not smaller than before'}",
         f"  {os.path.relpath(each.folder)}",
     )

@@ -3,9 +3,11 @@ and in a model of ONNX."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,13 +19,14 @@ from onnx import TensorProto, helper
 
 from fuzzer.campaign.minimize import Minimized, read, run
 from fuzzer.campaign.store import Store
-from fuzzer.commands.minimize import lines
+from fuzzer.commands.minimize import MEASURES, lines
 from fuzzer.findings import finding_file
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.lanes import TVM_LANES
 from fuzzer.signature import signature_of
 from fuzzer.toolchains.registry import finder
 from fuzzer.triage.investigate import Confirmed
+from fuzzer.triage.size import Size
 from generators import case_file
 from generators.graph import Case
 from generators.onnx.schema import newest_opset
@@ -99,6 +102,31 @@ def test_a_finding_is_reduced_again_and_the_old_one_stays(tmp_path: Path, fleet:
     assert files(folder) == before
     assert lines(result)[0].startswith(f"wrong-value on {result.lane}: relu; {result.calls} calls")
     assert "operators 3 -> 1" in lines(result)[1]
+
+
+def test_the_page_explains_each_measure_in_its_order() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "reduction.md").read_text()
+    rows = re.findall(r"^\| ([a-z ]+) \| `([a-z]+)` \| \S", page, re.M)
+    assert [(key, words) for words, key in rows] == list(MEASURES.items())
+    assert tuple(MEASURES) == Size._fields
+
+
+def test_the_lines_of_a_reduction_are_words() -> None:
+    before = Size(160, 122, 1, 0, 1, 41, 2584, 82, 41, 121, 400, 112)
+    after = Size(1, 4, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0)
+    one = Minimized("died", "l", before, after, ("Selu",), 1, 0, (), True, "3 of 3", Path("f"))
+    assert lines(one) == (
+        "died on l: Selu; 1 call",
+        "  operators 160 -> 1, possible plainer operators 122 -> 4, features of the lane 1 -> 0, inputs 41 -> 1, "
+        "elements 2584 -> 1, dimensions 82 -> 1, unusual dtypes 41 -> 1, optional parts 121 -> 0, "
+        "numbers in attributes 400 -> 0, complexity of values 112 -> 0",
+        "  f",
+    )
+    ended = replace(one, calls=150, ahead=5, finished=False, after=before)
+    assert lines(ended)[:2] == (
+        "died on l: Selu; 150 calls, and 5 more that were not needed; stopped at the limit of calls or time",
+        "  not smaller than before",
+    )
 
 
 @pytest.mark.tvm
