@@ -20,6 +20,7 @@ import onnx
 from onnx import TensorProto, helper, inliner, numpy_helper, shape_inference
 
 from fuzzer.children.onnx_known import KnownParts, TooManyNodes, constants
+from fuzzer.children.onnx_open_sizes import OPEN_SIZE, close_sizes, made_from_sizes, open_sizes
 from fuzzer.lanes.onnx.description import NoDescription, _node, _tensor
 from fuzzer.seeds.onnx_graph import OnnxGraph, Refusal
 from fuzzer.seeds.program import MAX_NODES
@@ -33,8 +34,6 @@ MAX_CONSTANT = 1 << 16
 """The largest tensor, in bytes, whose numbers are part of the description."""
 MOST_FUNCTIONS = 400
 """They may call each other so deep."""
-OPEN_SIZE = 2
-"""The number that replaces a size that the file leaves open, which is mostly the batch."""
 
 
 class Unreadable(Exception):
@@ -71,8 +70,11 @@ def described(path: Path) -> OnnxGraph:
     graph = model.graph
     owned = {item.name: item for item in graph.initializer} | {name: item for name, _, item in constants(graph.node)}
     small = {name for name, item in owned.items() if _small(item) is not None}
-    _close_sizes(graph, set(owned))
     _leave_out_weights(graph, small)
+    sizes = open_sizes(graph, set(owned))
+    with_open_sizes = _copied(model) if sizes else model
+    close_sizes(graph, set(owned), OPEN_SIZE)
+    given = dict(owned)
     parts = KnownParts(model, dict(owned))
     opsets = {each.domain: each.version for each in model.opset_import}
     opset = opsets.get("", opsets.get("ai.onnx", 0))
@@ -80,6 +82,7 @@ def described(path: Path) -> OnnxGraph:
         parts.find(opset)
     except TooManyNodes:
         raise Unreadable(f"has more than {MAX_NODES} nodes when the branches of its If are inlined") from None
+    from_sizes = made_from_sizes(parts, with_open_sizes, given, opset, CPU_SECONDS / 3) if sizes else set()
     owned = parts.kept
     typed = parts.typed
     values = (*typed.input, *typed.output, *typed.value_info)
@@ -97,7 +100,15 @@ def described(path: Path) -> OnnxGraph:
         {name: attribute for name, attribute, _ in constants(graph.node)},
         {name: _tensor(numpy_helper.from_array(array)) for name, array in parts.computed.items()},
         tuple(sorted(parts.branched)),
+        sizes,
+        tuple(sorted(from_sizes)),
     )
+
+
+def _copied(model: onnx.ModelProto) -> onnx.ModelProto:
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    return copy
 
 
 def _element_of(array: Any) -> str:
@@ -177,17 +188,6 @@ def _element(item: Any) -> str:
 def _name_of(element: int) -> str | None:
     """The name of an element type; None where there is none with this number."""
     return str(TensorProto.DataType.Name(element)) if element in TensorProto.DataType.values() else None
-
-
-def _close_sizes(graph: Any, owned: set[str]) -> None:
-    """Replace the open sizes of inputs by `OPEN_SIZE`, and drop other shapes that are not all numbers."""
-    for item in graph.input:
-        for dim in item.type.tensor_type.shape.dim:
-            if item.name not in owned and not dim.HasField("dim_value"):
-                dim.dim_value = OPEN_SIZE
-    for item in (*graph.value_info, *graph.output):  # keep the shapes that the file gives where they are numbers
-        if any(not dim.HasField("dim_value") for dim in item.type.tensor_type.shape.dim):
-            item.type.tensor_type.ClearField("shape")
 
 
 def _leave_out_weights(graph: Any, kept: set[str]) -> None:

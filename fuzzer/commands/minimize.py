@@ -24,7 +24,6 @@ from fuzzer.toolchains.registry import finder
 from fuzzer.triage.size import Size
 from generators.graph import Invalid
 
-
 MEASURES: Mapping[str, str] = {
     "operators": "operators",
     "intricacy": "possible plainer operators",
@@ -68,6 +67,8 @@ def minimize(
     wanted = minimizing.read(source, lanes, toolchain)
     if wanted.model:
         say(wanted.model.line)
+        if line := wanted.model.open_sizes:
+            say(line)
     folder = out or _beside(source)
     before = _saved(folder)
 

@@ -14,10 +14,11 @@ from generators.graph import Graph, Input, Node, Role, TensorType, Value
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of the graph. `origins` maps each input to its name in the file."""
+    """A part of the graph. `origins` maps each input to its name in the file, `made` each computed value."""
 
     graph: Graph
     origins: Mapping[str, str]
+    made: Mapping[str, str]
 
 
 def pieces(
@@ -55,7 +56,7 @@ def whole(
     names = {name: f"v{index}" for index, name in enumerate(computed)}
     first = [names[name] for name in returned if name in names]
     outputs = (*first, *(name for name in piece.graph.outputs if name not in first))
-    return Piece(replace(piece.graph, outputs=outputs), piece.origins)
+    return replace(piece, graph=replace(piece.graph, outputs=outputs))
 
 
 def halves(piece: Piece) -> Iterator[Piece]:
@@ -64,7 +65,9 @@ def halves(piece: Piece) -> Iterator[Piece]:
     if len(graph.nodes) > 1:
         roles = {item.value.name: item.role for item in graph.inputs}
         for part in pieces(graph.nodes, graph.types, roles, len(graph.nodes) // 2, opset=graph.opset):
-            yield Piece(part.graph, {name: piece.origins.get(own, own) for name, own in part.origins.items()})
+            names = {**piece.origins, **piece.made}
+            origins, made = ({own: names[name] for own, name in each.items()} for each in (part.origins, part.made))
+            yield Piece(part.graph, origins, made)
 
 
 def _connected(nodes: Sequence[Node], window: range) -> list[tuple[int, ...]]:
@@ -119,4 +122,5 @@ def piece_of(
     origins = {names[name]: name for name in read if name not in computed}
     inputs.sort(key=lambda item: item.role is Role.INPUT)  # parameters and buffers first, as in the rendered source
     dialect = "onnx" if opset else "torch"
-    return Piece(Graph(tuple(inputs), renamed, outputs, dialect, opset=opset), origins)
+    made = {names[name]: name for name in computed}
+    return Piece(Graph(tuple(inputs), renamed, outputs, dialect, opset=opset), origins, made)

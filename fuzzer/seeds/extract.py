@@ -15,6 +15,7 @@ from fuzzer.seeds import onnx_file, pt2_file
 from fuzzer.seeds.cut import Piece, halves, pieces, whole
 from fuzzer.seeds.domains import draw_case
 from fuzzer.seeds.onnx_calls import in_rows_of_onnx
+from fuzzer.seeds.opened import Opened, left_open, names_in, opened_as_in_file, with_smaller_sizes
 from fuzzer.seeds.resolve import Resolved, resolve
 from fuzzer.seeds.shrink import SMALL, TooLarge, shrunk
 from generators.check import check
@@ -36,6 +37,7 @@ class Extracted:
 
     repeated  the number of pieces that differ from another piece in sizes only
     dropped   the number of pieces that gave no case, by reason
+    closed    why a case has numbers in place of sizes that the file leaves open; "" where none has
     """
 
     file: str
@@ -43,6 +45,21 @@ class Extracted:
     cases: tuple[Case, ...]
     repeated: int
     dropped: Counter[str]
+    closed: str = ""
+
+    @property
+    def open_sizes(self) -> str:
+        """Which sizes the file leaves open, their number, and how many cases leave them open, in one sentence; "" where
+        there are none."""
+        there, count = left_open(self.resolved), sum(bool(case.graph.symbols) for case in self.cases)
+        if there is None:
+            return ""
+        number = f"{there.number} in place of {there.them}"
+        if count:
+            leave = "1 case leaves" if count == 1 else f"{count} cases leave"
+            return f"{there}: {leave} {there.them} open too, and the others have {number}"
+        why = f": {self.closed}" if self.closed else ""
+        return f"{there}: each case has {number}{why}"
 
 
 def read(path: Path, dialects: Collection[str] = DIALECTS) -> tuple[Resolved, ...]:
@@ -59,16 +76,21 @@ def read(path: Path, dialects: Collection[str] = DIALECTS) -> tuple[Resolved, ..
         return (resolve(pt2_file.read(path)),)
     graph = onnx_file.read(path)
     return tuple(
-        resolve(onnx_file.program(graph, path)) if dialect == "torch" else in_rows_of_onnx(graph, path)
+        replace(resolve(onnx_file.program(graph, path)), open=graph.open)
+        if dialect == "torch"
+        else in_rows_of_onnx(graph, path)
         for dialect in wanted
     )
 
 
 def extract(resolved: Resolved, size: int, validity: Validity) -> Extracted:
     """Make cases of at most `size` operators. Equal models give equal cases. A model of ONNX that has no more, and no
-    operator without a row, is one case as it is."""
+    operator without a row, is one case as it is. A piece of ONNX with sizes that the file leaves open gives two cases:
+    with numbers in place of them, and with open sizes."""
     dropped: Counter[str] = Counter()
     tried: set[str] = set()
+    names = names_in(resolved) if resolved.opset else {}
+    closed = ""
     cases, repeated = [], 0
     waiting = deque(_pieces(resolved, size))
     while waiting:
@@ -82,13 +104,16 @@ def extract(resolved: Resolved, size: int, validity: Validity) -> Extracted:
             break
         tried.add(key)
         try:
-            cases.append(_case(resolved, key, piece, validity))
+            case = _case(resolved, key, piece, validity)
+            opened = opened_as_in_file(case, piece, resolved, names)
+            cases += [case, *_open_cases(opened, validity)]
+            closed = closed or (opened.why if opened else "")
         except TooLarge as why:
             dropped[str(why)] += len(piece.graph.nodes) == 1
             waiting += halves(piece)
         except Invalid as why:
             dropped[str(why)] += 1
-    return Extracted(resolved.name, resolved, tuple(cases), repeated, +dropped)
+    return Extracted(resolved.name, resolved, tuple(cases), repeated, +dropped, closed)
 
 
 def _pieces(resolved: Resolved, size: int) -> Iterator[Piece]:
@@ -114,6 +139,17 @@ def _case(resolved: Resolved, key: str, piece: Piece, validity: Validity) -> Cas
         raise Invalid("its results are not finite")
     judge = "onnxruntime or the interpreter" if resolved.opset else "PyTorch"
     raise Invalid(f"{judge} says {answer.verdict}: {answer.message}")
+
+
+def _open_cases(found: Opened | None, validity: Validity) -> Iterator[Case]:
+    """Yield the case with open sizes, if there is one. It also runs at smaller sizes where the references do."""
+    if found is None or not found.open:
+        return
+    smaller = with_smaller_sizes(found.case)
+    if smaller is None or validity(smaller.at(*smaller.also)).verdict is not CaseVerdict.OK:
+        yield found.case
+    else:
+        yield smaller
 
 
 def structure(graph: Graph) -> str:

@@ -66,7 +66,16 @@ def in_rows_of_onnx(graph: OnnxGraph, path: Path, given: Mapping[str, Array] = {
         frozenset(graph.inputs),
         graph.outputs,
         graph.opset,
+        graph.open,
+        frozenset(step.call.results[0].name for step in kept if step.call and _needs_numbers(step, step.call, graph)),
     )
+
+
+def _needs_numbers(step: _Step, call: Node, graph: OnnxGraph) -> bool:
+    """Whether a call has attributes that are computed from open sizes of the file, or is there because of them."""
+    from_open = set(graph.from_open)
+    is_taken = not from_open.isdisjoint(step.results) and not all(name in graph.computed for name in step.results)
+    return is_taken or not from_open.isdisjoint({*step.node.inputs} - {*call.args})
 
 
 def known_in(graph: OnnxGraph) -> dict[str, Known]:

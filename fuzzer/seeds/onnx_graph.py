@@ -33,6 +33,10 @@ class OnnxGraph(msgspec.Struct, forbid_unknown_fields=True):
     written    of the tensors that are results of a node Constant, the attribute of the node that has the numbers
     computed   the numbers that nodes compute from shapes and constants, by name
     branched   the results of nodes that stood alone in both branches of an If
+    open       the names of the open sizes of each input that has one; "" for a size that is a number. The types have a
+               number in place of each
+    from_open  what is computed from these sizes before the model runs, and the results of nodes that are there because
+               of their number
     """
 
     opset: int
@@ -45,6 +49,8 @@ class OnnxGraph(msgspec.Struct, forbid_unknown_fields=True):
     written: dict[str, str] = {}
     computed: dict[str, Tensor] = {}
     branched: tuple[str, ...] = ()
+    open: dict[str, tuple[str, ...]] = {}
+    from_open: tuple[str, ...] = ()
 
 
 class Refusal(msgspec.Struct, forbid_unknown_fields=True):
@@ -67,4 +73,7 @@ def decode(text: bytes, where: str) -> OnnxGraph:
         raise Invalid(f"{where}: its description cannot be read: {error}") from None
     for tensor in (*found.constants.values(), *found.computed.values()):
         require_array(tensor, where)
+    for name, sizes in found.open.items():
+        if len(found.types.get(name, ("", ()))[1]) != len(sizes):
+            raise Invalid(f"{where}: its description cannot be read: {name!r} has {len(sizes)} open sizes")
     return found

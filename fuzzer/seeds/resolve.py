@@ -26,6 +26,9 @@ class Resolved:
     inputs     what the model is given
     returned   the outputs of the model, where they are known
     opset      of the file; 0 for PyTorch
+    open       the names of the sizes of inputs that the file leaves open; "" for a size that is a number. The types
+               have a number in place of each
+    from_open  the first results of nodes that these numbers have made what they are
     """
 
     name: str
@@ -39,6 +42,8 @@ class Resolved:
     inputs: frozenset[str] = frozenset()
     returned: tuple[str, ...] = ()
     opset: int = 0
+    open: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    from_open: frozenset[str] = frozenset()
 
     @property
     def dialect(self) -> str:

@@ -1,4 +1,5 @@
 """A model as one case: all of its nodes, in the sizes that it has, with the numbers of the user where they are known.
+Sizes that the file leaves open are open.
 
 Trained weights of floating point are not read, as for seed cases: they are drawn, the same ones each time.
 """
@@ -15,6 +16,7 @@ from fuzzer.seeds import onnx_file
 from fuzzer.seeds.cut import Piece, whole
 from fuzzer.seeds.domains import draw_case
 from fuzzer.seeds.onnx_calls import in_rows_of_onnx
+from fuzzer.seeds.opened import Opened, left_open, names_in, opened_as_in_file
 from fuzzer.seeds.resolve import Resolved
 from fuzzer.system.terminal import number_of
 from generators.case_file import MOST_PARTS
@@ -31,10 +33,14 @@ MOST_BYTES = 512 << 20
 
 @dataclass(frozen=True, slots=True)
 class WholeModel:
-    """A model of ONNX and its case. What a node without a row computes is an input of the case."""
+    """A model of ONNX and its case. What a node without a row computes is an input of the case.
+
+    opened  the case and which of its sizes are open; None where the file leaves no size of it open
+    """
 
     resolved: Resolved
     case: Case
+    opened: Opened | None = None
 
     @property
     def line(self) -> str:
@@ -51,6 +57,13 @@ class WholeModel:
         titles = dict.fromkeys(title for (title, _), _ in self.resolved.lacking.most_common())
         nodes = f"{count} of {self.resolved.steps} nodes of the file"
         return f"left out: {nodes}, without a row: {', '.join(titles)}" if count else ""
+
+    @property
+    def open_sizes(self) -> str:
+        """Which sizes the file leaves open, their number, and whether lanes leave them open, in one sentence; "" where
+        there are none."""
+        there = left_open(self.resolved)
+        return f"{self.resolved.name}: {self.opened.sentence(there)}" if self.opened and there else ""
 
 
 def read(path: Path, inputs: Mapping[str, Array] = {}) -> WholeModel:
@@ -72,7 +85,8 @@ def read(path: Path, inputs: Mapping[str, Array] = {}) -> WholeModel:
     if why := onnx_file.refusal_of(path):
         raise Invalid(f"{path}: onnxruntime refuses the model: {why}; nothing of it is judged until that is corrected")
     case = case_with(piece, {**resolved.constants, **inputs}, str(path), f"the model {resolved.name}")
-    return WholeModel(resolved, case)
+    found = opened_as_in_file(case, piece, resolved, names_in(resolved))
+    return WholeModel(resolved, found.case if found else case, found)
 
 
 def _too_large(graph: Graph) -> str:
