@@ -21,7 +21,7 @@ from fuzzer.signature.blame import NO_BLAME, Blame, Origin, Place
 from fuzzer.triage.blame.bisection import DecidingPass, deciding_pass, programs
 from fuzzer.triage.blame.context import BlameContext, LaneObservation, RunLimitReached
 from fuzzer.triage.blame.first_wrong import first_wrong
-from fuzzer.triage.blame.modules import blame_module, converter_name
+from fuzzer.triage.blame.modules import blame_module, converter_name, converter_of
 from fuzzer.triage.blame.origin import origin_of, place_in_python
 from fuzzer.triage.blame.other_lanes import blame_code_generator, blame_lane_feature
 from fuzzer.triage.blame.stopped_pass import blame_stopped_pass, legalizes, module_around
@@ -86,7 +86,7 @@ def _place(context: BlameContext, operator: str) -> Blame:
         return Blame(evidence=f"The failure does not show {condition}")
     trace = whole.trace
     if isinstance(evidence := context.finding.evidence, IllFormed):
-        return _by_the_checker(context, trace, evidence)
+        return _by_the_checker(context, trace, evidence, operator)
     if context.finding.stage is Stage.IMPORT:
         stopped = _before_a_converter(context, trace, operator) or _by_the_importer(trace, operator)
         return blame_first_wrong_type(context, trace, stopped.evidence) or stopped
@@ -114,16 +114,16 @@ def _evidence_of(deciding: DecidingPass) -> str:
     return f"The result is right with {passes}, and the failure shows once {deciding.name} runs"
 
 
-def _by_the_checker(context: BlameContext, trace: Trace, ill_formed: IllFormed) -> Blame:
-    """Blame what ran before TVM's checker of well-formedness objected."""
+def _by_the_checker(context: BlameContext, trace: Trace, ill_formed: IllFormed, operator: str) -> Blame:
+    """Blame what ran before TVM's checker of well-formedness objected. It looks at a module when all converters have
+    run: the last one is not at fault because it is the last."""
     if ill_formed.after == "import":
         evidence = "TVM's checker of well-formedness refuses the imported module"
         if "is not defined" in ill_formed.message and (symbol := symbol_only_in_formulas(context.case.graph)):
             evidence += f": {symbol} is part of some input's size, and no size is {symbol} itself"
             return Blame(Place.FRONTEND, "", DECLARES_INPUTS, evidence)
-        return blame_first_wrong_type(context, trace, evidence) or replace(
-            _by_the_importer(trace, ""), evidence=evidence
-        )
+        stated = Blame(Place.FRONTEND, operator, converter_of(trace, operator), evidence)
+        return blame_first_wrong_type(context, trace, evidence) or stated
     place = Place.LEGALIZATION if legalizes(ill_formed.after) else Place.PASS
     before, after = module_around(context, trace, ill_formed.after)
     evidence = f"TVM's checker of well-formedness accepts the module until {ill_formed.after} has run"
