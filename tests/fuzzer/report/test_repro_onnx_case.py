@@ -345,3 +345,12 @@ def test_a_read_that_only_the_second_call_makes_shows(
     lane = replace(LANE, passes=passes, pipeline=Pipeline.CPU)
     done = warm.run(repro.script(found(case, Kind.OUT_OF_BOUNDS_READ, access, lane=lane)), tmp_path)
     assert done.returncode == bool(passes), done.output
+
+
+@pytest.mark.tvm
+@pytest.mark.parametrize("tensor", ["input x0", "a constant", "output 0"])
+def test_tensors_of_bfloat16_stand_in_larger_buffers_too(warm: WarmPython, tensor: str, tmp_path: Path) -> None:
+    case = case_of({"x0": "bfloat16[2]", "w0": "bfloat16[2]"}, [("v0", "Add-14", "x0 w0")], "v0", opset=17)
+    access = MemoryAccess(Access.READ, tensor, Side.AFTER, 1, "bfloat16")
+    done = warm.run(repro.script(found(case, Kind.OUT_OF_BOUNDS_READ, access)), tmp_path)
+    assert done.returncode == 0, done.output
