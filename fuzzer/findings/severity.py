@@ -98,7 +98,8 @@ def severity_of(doc: FindingDoc, types: Sequence[str]) -> Severity:
     for factor in factors:
         score *= factor.by
     telling = sorted((each for each in factors if each.reason), key=lambda each: abs(1 - each.by), reverse=True)
-    return Severity(round(score, 1), (first, *(each.reason for each in telling)))
+    reasons = dict.fromkeys((first, *(each.reason for each in telling)))  # two conditions have one reason
+    return Severity(round(score, 1), tuple(reasons))
 
 
 def _of_lane(doc: FindingDoc) -> Iterator[Factor]:

@@ -178,6 +178,13 @@ def test_a_bug_that_always_shows_weighs_more(doc: FindingDoc, conditions: tuple[
     assert always_fails(msgspec.structs.replace(doc, scope=certain(*conditions)))
 
 
+def test_two_conditions_of_one_kind_are_one_reason(doc: FindingDoc) -> None:
+    one, two = (on("value", Relation.NOT_IN, 1, subject=name) for name in ("alpha", "beta"))
+    found, single = severity(doc, FLOATS, scope=certain(one, two)), severity(doc, FLOATS, scope=certain(one))
+    assert found.reasons == single.reasons
+    assert found.score < single.score
+
+
 def test_a_scope_that_is_not_certain_says_nothing(doc: FindingDoc) -> None:
     assert severity(doc, scope=Scope(Statement(), Hits(5, 6), Hits(), cases=20)).score == severity(doc).score
 
