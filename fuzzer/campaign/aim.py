@@ -13,7 +13,6 @@ from fuzzer.system.files import write_atomically
 from fuzzer.system.terminal import number_of
 from generators.graph import Invalid
 from generators.plain_file import MOST_DOCUMENT, read_plain
-from generators.table import dialect_of
 
 NAME = "aim.json"
 
@@ -66,6 +65,8 @@ class Aim(msgspec.Struct, forbid_unknown_fields=True):
 
 def _operators(names: Collection[str]) -> str:
     """How many operators these are; of a model that is read in two dialects, how many of each."""
+    from generators.table import dialect_of  # loads the rows, which a campaign without a model does not need
+
     counts = Counter(map(dialect_of, names))
     return " and ".join(
         f"{number_of(count, 'operator')}{f' of {LIBRARIES[dialect]}' if len(counts) > 1 else ''}"

@@ -56,18 +56,19 @@ def close_sizes(graph: Any, owned: set[str], size: int) -> None:
 
 
 def made_from_sizes(
-    parts: KnownParts, model: onnx.ModelProto, given: dict[str, TensorProto], opset: int, seconds: float
+    parts: KnownParts, model: onnx.ModelProto, given: dict[str, TensorProto], opset: int, until: float
 ) -> set[str]:
     """What is computed before the model runs and has other numbers at `OTHER_SIZE`, and the results of nodes that are
-    not there at both sizes. All computed numbers, where the file does not fit to `OTHER_SIZE`, or where this process
-    has used more than `seconds`.
+    not there at both sizes. All computed numbers, where the file does not fit to `OTHER_SIZE`, or where too much time
+    was used.
 
     parts  what is known of the file at `OPEN_SIZE`
     model  the file with open sizes, which are replaced
     given  the tensors of the file
+    until  the CPU time of this process, in seconds, at which too much was used
     """
     everything = set(parts.computed)
-    if not everything or time.process_time() > seconds:
+    if not everything or time.process_time() > until:
         return everything
     close_sizes(model.graph, set(given), OTHER_SIZE)
     other = KnownParts(model, dict(given))

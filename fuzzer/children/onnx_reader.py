@@ -11,6 +11,7 @@ import math
 import os
 import resource
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -66,6 +67,7 @@ def without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def described(path: Path) -> OnnxGraph:
+    until = time.process_time() + CPU_SECONDS / 3
     model = loaded(path)
     graph = model.graph
     owned = {item.name: item for item in graph.initializer} | {name: item for name, _, item in constants(graph.node)}
@@ -82,7 +84,7 @@ def described(path: Path) -> OnnxGraph:
         parts.find(opset)
     except TooManyNodes:
         raise Unreadable(f"has more than {MAX_NODES} nodes when the branches of its If are inlined") from None
-    from_sizes = made_from_sizes(parts, with_open_sizes, given, opset, CPU_SECONDS / 3) if sizes else set()
+    from_sizes = made_from_sizes(parts, with_open_sizes, given, opset, until) if sizes else set()
     owned = parts.kept
     typed = parts.typed
     values = (*typed.input, *typed.output, *typed.value_info)
