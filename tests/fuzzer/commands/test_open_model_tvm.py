@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import onnx
 import pytest
+from in_process import fuzz
 from onnx import TensorProto, helper
 
-from fuzzer.cli import main
 from fuzzer.findings import finding_file
 from fuzzer.seeds import corpus
 
@@ -30,14 +29,6 @@ def path(tmp_path: Path) -> Path:
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     onnx.save(model, tmp_path / "net.onnx")
     return tmp_path / "net.onnx"
-
-
-def fuzz(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
-    monkeypatch.setattr(sys, "argv", ["cli.py", *map(str, arguments)])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert isinstance(ended.value.code, int)
-    return ended.value.code
 
 
 def test_a_failure_that_needs_open_sizes_is_reduced(

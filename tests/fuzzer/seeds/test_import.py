@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from pathlib import Path
 from typing import Any
 
 import onnx
 import pytest
 from archives import document, node, write
+from in_process import fuzz
 from onnx import TensorProto, helper
 
 from fuzzer.campaign.cases import random_cases
 from fuzzer.campaign.settings import LaneMix, Settings
-from fuzzer.cli import main
 from fuzzer.coverage.onnx_features import Feature, reason_of
 from fuzzer.isolate.validity import CaseCheck, CaseVerdict, Validity
 from fuzzer.lanes import TVM_LANES
@@ -42,14 +41,6 @@ class Agreeable(Validity):
 
     def __call__(self, case: Case) -> CaseCheck:
         return CaseCheck(CaseVerdict.OK, "")
-
-
-def fuzz(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
-    monkeypatch.setattr(sys, "argv", ["cli.py", *map(str, arguments)])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert isinstance(ended.value.code, int)
-    return ended.value.code
 
 
 @pytest.mark.tvm
