@@ -6,16 +6,19 @@ BIN = $(VENV)/bin
 SECONDS ?= 120
 TOOLCHAINS ?= relay 0.25.0.post1
 TESTS ?= tests
+# the parts of tests/run_parts.py. RECORD=FOLDER keeps what they say; MINUTES=N ends them after that time
+PARTS = exhaustive tvm long pages programs browser toolchains
+RUN = $(BIN)/python tests/run_parts.py $(if $(RECORD),--record $(RECORD)) $(if $(MINUTES),--minutes $(MINUTES))
 
-.PHONY: help fuzz test test-long test-toolchains quick coverage lint clean
+.PHONY: help fuzz install test test-all quick coverage lint toolchains clean $(PARTS:%=test-%)
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make fuzz              install into $(VENV), then fuzz for $(SECONDS) s"
-	@echo "make test              install, check style and types, run all tests but the long ones"
-	@echo "make test-long         install, run the tests that take more than five seconds each"
+	@echo "make test              install, check style and types, run the tests whose result depends on the commit alone"
+	@echo "make test-all          all tests: more than an hour on two cores. A part alone:"
+	@echo "                       $(PARTS:%=make test-%)"
 	@echo "make quick             install, run the tests that start no compiler and are not slow"
-	@echo "make test-toolchains   install $(TOOLCHAINS), run the tests that need them"
 	@echo "make coverage          install, run $(TESTS), print how many lines they reach; all tests take 25 CPU minutes"
 	@echo "make clean             remove $(VENV) and caches"
 
@@ -25,6 +28,8 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt $$(grep '^torch==' constraints.txt)
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
 	touch $@
+
+install: $(VENV)/installed
 
 fuzz: $(VENV)/installed
 	$(BIN)/fuzz run --seconds $(SECONDS)
@@ -38,18 +43,23 @@ lint: $(VENV)/installed
 quick: $(VENV)/installed
 	$(BIN)/pytest -n auto --dist worksteal -m "not tvm and not exhaustive and not browser and not slow and not long"
 
-test: lint
-	$(BIN)/pytest -n auto --dist worksteal -m "not long"
+test: $(VENV)/installed
+	@$(RUN) style types gate
 
-test-long: $(VENV)/installed
-	$(BIN)/pytest -n auto --dist worksteal -m long
+test-all: $(VENV)/installed
+	-@$(MAKE) toolchains
+	@$(RUN) --go-on style types gate $(PARTS)
+
+$(PARTS:%=test-%): test-%: $(VENV)/installed
+	@$(RUN) $*
+
+test-toolchains: toolchains
 
 # toolchains stay in the user's cache: 3 GB, and a minute for each the first time
-test-toolchains: $(VENV)/installed
+toolchains: $(VENV)/installed
 	for name in $(TOOLCHAINS); do \
 		$(BIN)/fuzz toolchain list | grep -q "^$$name:" || $(BIN)/fuzz toolchain add $$name || exit; \
 	done
-	$(BIN)/pytest -m toolchains
 
 # a test that fails does not hide the report; `make` fails after it. Children inherit listed variables only: without
 # the one that is named here, their interpreters are not measured

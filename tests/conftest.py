@@ -35,6 +35,9 @@ settings.register_profile(
 settings.load_profile("exact")
 
 
+pytest_plugins = ["outcome_log", "parts"]
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a test where a program that its `programs` markers name is missing; the reason names the program."""
     names = [str(name) for marker in item.iter_markers("programs") for name in marker.args]

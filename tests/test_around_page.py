@@ -31,8 +31,7 @@ def test_the_page_has_the_numbers_of_the_code() -> None:
 
 
 @pytest.mark.tvm
-@pytest.mark.slow
-@pytest.mark.long
+@pytest.mark.pages
 def test_the_commands_of_the_page(tmp_path: Path) -> None:
     """One finding each: the planted operator, and exactly the planted pair of options."""
     (tmp_path / "docs").symlink_to(DOCS)

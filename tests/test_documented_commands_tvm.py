@@ -16,7 +16,7 @@ from test_documented_commands import ROOT
 
 DOCS = ROOT / "docs"
 
-pytestmark = [pytest.mark.tvm, pytest.mark.long]
+pytestmark = [pytest.mark.tvm, pytest.mark.pages]
 
 
 @pytest.fixture

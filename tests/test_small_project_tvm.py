@@ -30,7 +30,7 @@ if __name__ == "__main__":
         print(*(f"{found.kind} {','.join(found.operators)} {found.repro}" for found in error.findings))
 """
 
-pytestmark = [pytest.mark.tvm, pytest.mark.long]
+pytestmark = [pytest.mark.tvm, pytest.mark.pages]
 
 
 @pytest.fixture

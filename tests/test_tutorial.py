@@ -68,7 +68,7 @@ def test_commands_are_read_from_blocks() -> None:
 
 @pytest.mark.tvm
 @pytest.mark.slow
-@pytest.mark.long
+@pytest.mark.pages
 def test_the_tutorial(tmp_path: Path) -> None:
     tutorial = commands_in(TUTORIAL.read_text())
     assert len(tutorial) >= 9

@@ -135,6 +135,6 @@ def test_what_a_lane_left_ends_when_the_zygote_is_killed(executor: Executor) -> 
             break
         time.sleep(0.05)
     os.kill(zygote, signal.SIGKILL)
-    hanging.join(60)
+    hanging.join(300)
     assert not hanging.is_alive()
     assert all(map(ends, below))
