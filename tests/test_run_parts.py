@@ -36,7 +36,9 @@ def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "test_right.py").write_text(PASSES)
     monkeypatch.setattr(run_parts, "ROOT", tmp_path)
     monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
-    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p xdist.plugin")
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # the plugins of the suite itself take a second to import
+    monkeypatch.setenv("PYTEST_XDIST_AUTO_NUM_WORKERS", "1")
     return tmp_path
 
 

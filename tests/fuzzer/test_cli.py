@@ -22,6 +22,7 @@ from fuzzer.campaign.state import State
 from fuzzer.campaign.store import Store
 from fuzzer.cli import VERBS, main, routed, writes_to
 from fuzzer.signature.known import known_issues
+from fuzzer.system.terminal import one_sentence
 from fuzzer.triage.investigate import Confirmed, Sighting
 from generators import case_file
 from generators.torch.ops import OPS
@@ -300,7 +301,8 @@ def test_every_verb_reports_a_folder_that_is_no_finding_in_one_line(fuzz: Fuzz, 
     empty.mkdir()
     mistyped = saved.with_name(f"{saved.name}x")
     assert fuzz(verb, saved / "none").stderr == f"fuzz: {saved / 'none'}: there is no such folder\n"
-    assert fuzz(verb, mistyped).stderr == f"fuzz: {mistyped}: there is no such folder; did you mean {saved}?\n"
+    message = one_sentence(f"{mistyped}: there is no such folder; did you mean {saved}?")  # paths may be long
+    assert fuzz(verb, mistyped).stderr == f"fuzz: {message}\n"
     assert fuzz(verb, empty).stderr == (f"fuzz: {empty}: not the folder of a finding: there is no finding.json in it\n")
     for folder in (crashes, crashes.parent):
         says = f"{folder}: not one finding, but a folder that holds 1; name one, such as {saved}"

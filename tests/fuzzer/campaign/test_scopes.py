@@ -80,8 +80,9 @@ def test_what_the_scope_costs_counts_as_triage(tmp_path: Path) -> None:
 
 
 def test_a_finding_that_cannot_be_read_does_not_end_the_campaign(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("fuzzer.system.terminal.MOST_CHARACTERS", 2000)  # the path of the folder may be long
     with Store(tmp_path, 1) as store:
         limits = replace(settings(tmp_path), triage=TriageLimits(scopes=0.25))
         campaign = Campaign(limits, store, failing(), cases(2))
