@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
 
 from generators.choice import ChoiceSource
+from generators.dialect import Opsets, dialect_named
+from generators.dialect_names import DEFAULT
 from generators.domain import ANY, Bounds, Domain
 from generators.formal import formal, plain_attr
 from generators.graph import (
+    DRAWN,
     Attrs,
     DType,
     Form,
@@ -28,32 +30,58 @@ from generators.graph import (
 from generators.limits import LARGE, LONG, TILES
 from generators.limits import SIZES as SIZES
 from generators.limits import Limits as Limits
+from generators.op import Layer, Op, Types
 from generators.symbolic import Size
 from generators.zero_sensitivity import unsafe_operands
 
-if TYPE_CHECKING:  # the table's rows import this module
-    from generators.op import Op
-
-PLAIN_TORCH, PLAIN_ONNX = 40, 70
-"""How many calls in a hundred have the plain form, where there are others."""
-
 LOCAL_PERCENT = 10
 """How many of the calls that could be functions of the model are: TVM reads no model that has one."""
+
+PREFERRED_PERCENT = 60
+"""How many shapes in a hundred have one of the sizes that the limits prefer."""
 
 WINDOW = 16
 """How many values `pick` looks at. The bound keeps the cost of a node independent of the size of the graph."""
 
 
+@dataclass(frozen=True, slots=True)
+class OpenSizes:
+    """The symbolic dimensions of a graph.
+
+    sizes  the size of each symbol during construction
+    also   other sizes of the symbols. The formulas of all result sizes must hold for them too
+    """
+
+    symbols: Sequence[Symbol] = ()
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    also: Sequence[Mapping[str, int]] = ()
+
+
+class Inferred:
+    """A call, and its result types. They are inferred when they are first needed."""
+
+    def __init__(self, op: Op, types: Types, attrs: Attrs) -> None:
+        self.types, self.attrs = types, attrs
+        self._op = op
+        self._results: Types | None = None
+
+    @property
+    def results(self) -> Types:
+        """The result types. Raise `Invalid` where the operator refuses the operands."""
+        if self._results is None:
+            self._results = self._op.results(self.types, self.attrs)
+        return self._results
+
+
 class Builder:
     """A graph under construction. Values are only added, so no `Op` row can make the graph invalid.
 
-    source    makes the choices
-    limits    bound the graph
-    profile   the profile of the case; some rows draw other operands for it
-    symbols   symbolic dimensions. With them, sizes keep their formulas (`generators.symbolic.Size`)
-    sizes     the size of each symbol during construction
-    also      other sizes of the symbols. The formulas of all result sizes must hold for them too
-    opset     the opset of a graph of ONNX; 0 for a graph of PyTorch
+    source      makes the choices
+    limits      bound the graph
+    profile     the profile of the case; some rows draw other operands for it
+    open_sizes  the symbolic dimensions. With them, sizes keep their formulas (`generators.symbolic.Size`)
+    dialect     the name of the dialect of the graph
+    opset       its opset; 0 where the dialect has none
     """
 
     def __init__(
@@ -61,18 +89,18 @@ class Builder:
         source: ChoiceSource,
         limits: Limits = Limits(),
         profile: Profile = Profile.NORMAL,
-        symbols: Sequence[Symbol] = (),
-        sizes: Mapping[str, int] | None = None,
-        also: Sequence[Mapping[str, int]] = (),
+        open_sizes: OpenSizes = OpenSizes(),
+        dialect: str = DEFAULT,
         opset: int = 0,
     ) -> None:
+        self.dialect = dialect_named(dialect)
         self.opset = opset
         self.source = source
         self.limits = limits
         self.profile = profile
-        self.symbols = tuple(symbols)
-        self.sizes = dict(sizes or {})
-        self.also = tuple(also)
+        self.symbols = tuple(open_sizes.symbols)
+        self.sizes = dict(open_sizes.sizes)
+        self.also = tuple(open_sizes.also)
         self.inputs: list[Input] = []
         self.nodes: list[Node] = []
         self._ops: list[Op] = []
@@ -113,7 +141,7 @@ class Builder:
         self._picked.add(value.name)
         return value
 
-    def tensor(self, dtypes: Sequence[DType] = tuple(DType), ranks: tuple[int, int] = (0, 5)) -> Value:
+    def tensor(self, dtypes: Sequence[DType] = DRAWN, ranks: tuple[int, int] = (0, 5)) -> Value:
         """Pick a value of one of the dtypes, with a rank in the range (both ends included)."""
         low, high = ranks
         return self.pick(
@@ -136,7 +164,7 @@ class Builder:
         """Draw a shape within the limit on elements.
 
         Most sizes are small. Sometimes one size is symbolic, 0, close to the size of a tile, or long (more than one
-        block of a reduction kernel handles). Where the limits ask for it, the tensor is large.
+        block of a reduction kernel handles), or one that the limits prefer. Where they ask for it, the tensor is large.
         """
         if rank and self.limits.large_percent and self.source.chance(self.limits.large_percent):
             return self._large_shape(rank)
@@ -147,13 +175,15 @@ class Builder:
             remaining //= shape[-1]
         if rank and self.symbols and self.source.chance(70):
             self._set_one_size(shape, self._draw_symbolic_size())
+        elif rank and self.limits.sizes and self.source.chance(PREFERRED_PERCENT):
+            self._set_one_size(shape, self.source.choice(self.limits.sizes))
         elif rank:
             percentile = self.source.integer(1, 100)
             if percentile > 92:
                 self._set_one_size(shape, self.source.choice(TILES))
             elif percentile > 89:
                 self._set_one_size(shape, self.source.choice(LONG))
-            elif percentile > 86:
+            elif percentile > 86 and self.dialect.has_empty:
                 self._set_one_size(shape, 0)
         return tuple(shape)
 
@@ -205,7 +235,7 @@ class Builder:
         self._counts[role] += 1
         self._types[value.name] = type
         self._reads[value.name] = 0
-        layout = self._layout(type, domain) if role is Role.INPUT and not self.opset else Layout.CONTIGUOUS
+        layout = self._layout(type, domain) if role is Role.INPUT and self.dialect.has_layouts else Layout.CONTIGUOUS
         self.inputs.append(Input(value, role, domain, layout))
         if role is Role.INPUT and domain == ANY:  # only the operator that made it reads an input with a domain
             self._values.append(value)
@@ -254,22 +284,19 @@ class Builder:
         """Add a tensor that the module owns and does not train, such as running statistics."""
         return self.fresh_input(TensorType(dtype, shape), Role.BUFFER, domain)
 
-    def tensor_of_model(self, dtype: DType, *shape: int, domain: Domain = ANY) -> Value:
-        """Add a tensor that a model of ONNX mostly has: an initializer, else the result of a node Constant or an input.
-        Sometimes return an existing initializer of this type."""
-        percentile = self.source.integer(1, 100)
-        if percentile <= 60:
-            return self.param(dtype, *shape, domain=domain)
-        from generators.onnx.forms import may_hold
-
-        role = Role.BUFFER if percentile <= 75 and may_hold(self.opset, dtype) else Role.INPUT
-        return self.fresh_input(TensorType(dtype, shape), role, domain)
-
-    def emit(self, op: Op, args: Sequence[Value], attrs: Attrs, form: Form = Form.PLAIN) -> tuple[Value, ...]:
+    def emit(
+        self,
+        op: Op,
+        args: Sequence[Value],
+        attrs: Attrs,
+        form: Form = Form.PLAIN,
+        call: Inferred | None = None,
+    ) -> tuple[Value, ...]:
         """Append a node and return its results. Raise `Invalid` if the operator refuses the operands, or if the
-        formulas of the result sizes do not hold for other sizes of the symbols."""
+        formulas of the result sizes do not hold for other sizes of the symbols. `call` has the result types, where the
+        caller has asked for them."""
         types = tuple([arg.type for arg in args])
-        inferred = op.results(types, attrs)
+        inferred = (call or Inferred(op, types, attrs)).results
         if op.reads_zeros and unsafe_operands(self, op, args, inferred):
             raise Invalid(f"{op.name} depends on the zeros of computed values")
         if self.symbols:
@@ -351,45 +378,44 @@ class Builder:
             return False
         for place in unsafe_operands(self, op, args, op.results(types, attrs)) if op.reads_zeros else ():
             args = (*args[:place], self.fresh_input(types[place]), *args[place + 1 :])
-        self.emit(op, args, attrs, self._form(op, args, types, attrs))
+        inferred = Inferred(op, types, attrs)
+        self.emit(op, args, attrs, self._form(op, args, inferred), inferred)
         return True
 
-    def _form(self, op: Op, args: Sequence[Value], types: tuple[TensorType, ...], attrs: Attrs) -> Form:
-        if not op.forms or self.source.chance(PLAIN_ONNX if self.opset else PLAIN_TORCH):
+    def _form(self, op: Op, args: Sequence[Value], inferred: Inferred) -> Form:
+        if not op.forms or self.source.chance(self.dialect.plain_percent):
             return Form.PLAIN
+        types, attrs = inferred.types, inferred.attrs
         form = self.source.choice(tuple(op.forms))
-        if form is Form.INPLACE and not self._may_work_in_place(op, args, types, attrs):
+        if form is Form.INPLACE and not self._may_work_in_place(op, args, inferred):
             return Form.PLAIN
         if form is Form.MODULE and not self._module_owns_parameters(op, args):
             return Form.PLAIN
         if form is Form.LOCAL and self.source.chance(100 - LOCAL_PERCENT):
             return Form.PLAIN
-        if self.opset and not self._fits_opset(form, types, op.results(types, attrs)):
+        if self.dialect.opsets and not self._fits(self.dialect.opsets, form, types, inferred.results):
             return Form.PLAIN
         return form if op.expresses(form, types, attrs) else Form.PLAIN
 
-    def _fits_opset(self, form: Form, operands: Sequence[TensorType], results: Sequence[TensorType]) -> bool:
+    def _fits(self, opsets: Opsets, form: Form, operands: Sequence[TensorType], results: Sequence[TensorType]) -> bool:
         """Whether a file of this opset can have the form. Sizes that are computed are the same for all bindings only
         where nothing is symbolic."""
-        from generators.onnx.forms import fits_opset
+        return opsets.fits(form, self.opset, operands, results) and not (form is Form.COMPUTED and self.symbols)
 
-        return fits_opset(form, self.opset, operands, results) and not (form is Form.COMPUTED and self.symbols)
-
-    def _may_work_in_place(self, op: Op, args: Sequence[Value], types: tuple[TensorType, ...], attrs: Attrs) -> bool:
+    def _may_work_in_place(self, op: Op, args: Sequence[Value], inferred: Inferred) -> bool:
         """Whether the call may overwrite its first operand: a node computed it, it is not a view, no other node reads
         it, and it has the type of the result."""
         name = args[0].name
         if self._reads[name] or name not in self._producers or [arg.name for arg in args].count(name) > 1:
             return False
         producer = self._ops[self._producers[name]]
-        return not producer.view and not op.view and op.results(types, attrs) == (types[0],)
+        return not producer.view and not op.view and inferred.results == (inferred.types[0],)
 
     def _module_owns_parameters(self, op: Op, args: Sequence[Value]) -> bool:
-        from generators.op import Layer
-
         layer = op.forms[Form.MODULE]
         assert isinstance(layer, Layer)
-        return all(arg.name[0] in "wb" for arg in args[layer.inputs :])
+        owned = {item.value.name for item in self.inputs if item.role.is_owned}
+        return owned.issuperset(arg.name for arg in args[layer.inputs :])
 
     def require_limits(self, most_nodes: int) -> None:
         """Raise `Invalid` if the whole graph exceeds the limits. For callers that emit nodes without `attempt`."""
@@ -448,8 +474,7 @@ class Builder:
                 case _:
                     outputs.append(source.choice(results))
         inputs = tuple([item for item in self.inputs if self._reads[item.value.name]])
-        dialect = "onnx" if self.opset else "torch"
-        graph = Graph(inputs, tuple(self.nodes), tuple(outputs), dialect, opset=self.opset)
+        graph = Graph(inputs, tuple(self.nodes), tuple(outputs), self.dialect.name, opset=self.opset)
         return formal(graph, self.symbols) if self.symbols else graph
 
 

@@ -13,11 +13,13 @@ from typing import Any
 import msgspec
 
 from generators.graph import (
+    Array,
     Attr,
     Attrs,
     Case,
     Domain,
     Form,
+    Given,
     Graph,
     Input,
     Invalid,
@@ -39,7 +41,12 @@ MOST_PARTS = 10_000
 """The most inputs, nodes, outputs, operands of a node and so on. Cases of campaigns have up to eight nodes, those cut
 from real models have some hundred, and a whole model has up to 5,000 (`fuzzer.seeds.whole_model`)."""
 
+GIVEN = "given"
+"""The name under which the second file has the bytes of a given model. No value of a graph has it: it has no digit."""
+
 MOST_SIZE = 10**10
+MOST_ORIGIN = 1000
+"""The most characters of the text that says where a case comes from."""
 
 
 class InputDoc(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -63,6 +70,14 @@ class SymbolDoc(msgspec.Struct, forbid_unknown_fields=True):
     high: int
 
 
+class GivenDoc(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """A given model without its bytes, which are a tensor of the other file."""
+
+    names: dict[str, str]
+    open: bool = False
+    made: dict[str, str] = {}
+
+
 class CaseDoc(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     format: int
     dialect: str
@@ -75,6 +90,7 @@ class CaseDoc(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     also: list[dict[str, int]] = []
     profile: Profile = Profile.NORMAL
     origin: str = ""
+    given: GivenDoc | None = None
 
 
 def encode(case: Case) -> tuple[bytes, bytes]:
@@ -97,8 +113,10 @@ def encode(case: Case) -> tuple[bytes, bytes]:
         [dict(sorted(sizes.items())) for sizes in case.also],
         case.profile,
         case.origin,
+        _given_doc(case.given) if case.given else None,
     )
-    return msgspec.json.format(msgspec.json.encode(doc), indent=1) + b"\n", tensors_file.encode(case.tensors)
+    numbers = dict(case.tensors) | tensors_file.of_bytes(GIVEN, case.given.model if case.given else None)
+    return msgspec.json.format(msgspec.json.encode(doc), indent=1) + b"\n", tensors_file.encode(numbers)
 
 
 def decode(text: bytes, tensors: bytes, where: str = "case") -> Case:
@@ -125,7 +143,8 @@ def decode(text: bytes, tensors: bytes, where: str = "case") -> Case:
     except Invalid as error:
         raise Invalid(f"{where}/{TENSORS_NAME}: {_one_line(error)}") from None
     try:
-        case = Case(graph, arrays, doc.sizes, tuple(doc.also), doc.profile, doc.origin)
+        given = _given(doc.given, graph, arrays.pop(GIVEN, None))
+        case = Case(graph, arrays, doc.sizes, tuple(doc.also), doc.profile, doc.origin, given)
         check(case)
     except Invalid as error:
         raise Invalid(f"{where}/{JSON_NAME}: {_one_line(error)}") from None
@@ -191,8 +210,28 @@ def _graph(doc: CaseDoc) -> Graph:
             nodes.append(Node(node.op, tuple(node.args), _attrs(node.attrs), results, node.form))
         except Invalid as error:
             raise Invalid(f"nodes[{index}] ({node.op}): {error}") from None
+    if len(doc.origin) > MOST_ORIGIN:
+        raise Invalid(f"origin: it has more than {MOST_ORIGIN} characters")
     symbols = tuple(Symbol(name, each.low, each.high) for name, each in doc.symbols.items())
     return Graph(inputs, tuple(nodes), tuple(doc.outputs), doc.dialect, symbols, doc.opset)
+
+
+def _given_doc(given: Given) -> GivenDoc:
+    return GivenDoc(dict(sorted(given.names.items())), given.open, dict(sorted(given.made.items())))
+
+
+def _given(doc: GivenDoc | None, graph: Graph, model: Array | None) -> Given | None:
+    if (doc is None) != (model is None):
+        raise Invalid(f"given: one of its two parts is missing: the names, or the tensor {GIVEN!r}")
+    if doc is None or model is None:
+        return None
+    if model.dtype != "uint8" or model.ndim != 1:
+        raise Invalid(f"given: the tensor {GIVEN!r} is {model.dtype}{list(model.shape)}, not bytes in a row")
+    if unknown := sorted(set(doc.names) - {item.value.name for item in graph.inputs}):
+        raise Invalid(f"given: {unknown[0]!r} is no input")
+    if unknown := sorted(set(doc.made) - {value.name for node in graph.nodes for value in node.results}):
+        raise Invalid(f"given: no node computes {unknown[0]!r}")
+    return Given(graph, model.tobytes(), doc.names, doc.open, doc.made)
 
 
 def _attrs(raw: dict[str, Any]) -> Attrs:

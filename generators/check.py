@@ -8,10 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from generators.dialect import dialect_named
+from generators.dialect_names import NAMES
 from generators.domain import ANY, Bounds
 from generators.graph import NAME, SYMBOL, Array, Case, Form, Graph, Input, Invalid, Layout, Node, TensorType, Value
 from generators.op import Layer
-from generators.table import DIALECTS, TABLE, dialect_of
+from generators.table import TABLE
 from generators.values import holds
 
 MAX_NUMEL = 1 << 26
@@ -23,6 +25,8 @@ def check(case: Case) -> None:
     """Raise `Invalid`, which names the place, unless the case keeps every rule of `generators.graph`."""
     graph = case.graph
     _check_dialect(graph)
+    if case.given is not None:
+        dialect_named(graph.dialect).check_given(case.given.model)
     _check_symbols(case)
     _check_tensors(case, _bound_and_checked(graph, case.sizes))
     for sizes in case.also:
@@ -31,18 +35,13 @@ def check(case: Case) -> None:
 
 def _check_dialect(graph: Graph) -> None:
     """Check that all nodes and forms are those of the graph's dialect, and of its version."""
-    if graph.dialect not in DIALECTS:
-        raise Invalid(f"dialect {graph.dialect!r} is not known; this version reads {', '.join(map(repr, DIALECTS))}")
+    if graph.dialect not in NAMES:
+        raise Invalid(f"dialect {graph.dialect!r} is not known; this version reads {', '.join(map(repr, NAMES))}")
+    dialect = dialect_named(graph.dialect)
     for index, node in enumerate(graph.nodes):
-        if dialect_of(node.op) != graph.dialect:
+        if node.op not in dialect.rows() and node.op in TABLE:
             raise Invalid(f"nodes[{index}]: {node.op!r} is no operator of {graph.dialect}; `fuzz ops` lists them")
-    if graph.dialect == "torch":
-        if graph.opset:
-            raise Invalid("opset: only graphs of ONNX have one")
-        return
-    from generators.onnx.check import check_file
-
-    check_file(graph)
+    dialect.check(graph)
 
 
 def _bound_and_checked(graph: Graph, sizes: Mapping[str, int]) -> Graph:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 T = TypeVar("T")
 
@@ -42,6 +43,8 @@ class ChoiceSource(ABC):
 
     def rng(self) -> np.random.Generator:
         """Return a numpy generator for the elements of arrays: a choice per element would cost too much."""
+        import numpy as np
+
         return np.random.Generator(np.random.PCG64(self.integer(0, 2**32 - 1)))
 
 
@@ -52,6 +55,8 @@ class NumpySource(ChoiceSource):
     """
 
     def __init__(self, seed: int, index: int = 0, stream: int = 0) -> None:
+        import numpy as np
+
         self._bits = np.random.PCG64([seed, index, stream] if stream else [seed, index])
         self._words: list[int] = []
 

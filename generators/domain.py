@@ -48,6 +48,9 @@ class Domain:
 
 _SYNTAX = "any, positive, nonzero, within LOW HIGH, or distinct LOW HIGH along AXIS"
 
+MAX_BOUND = 10**9 - 1
+"""The largest number of a range: `Domain.parse` takes nine digits."""
+
 ANY = Domain()
 POSITIVE = Domain(Bounds.POSITIVE)
 NONZERO = Domain(Bounds.NONZERO)

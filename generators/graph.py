@@ -10,7 +10,7 @@ keeps them by construction:
 - there is at least one output, and each output names a value. An input may be an output. A value may be two outputs.
 
 A `Case` is a graph with the arrays of its inputs and the sizes of its symbolic dimensions. It determines a model and
-its result completely.
+its result completely. A case that was read from a person's model has that model too, as it is.
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
 
+from generators.dialect_names import DEFAULT
 from generators.domain import ANY as ANY
 from generators.domain import Domain as Domain
 from generators.symbolic import SYMBOL as SYMBOL
 from generators.symbolic import Expr as Expr
+from generators.types import DRAWN as DRAWN
 from generators.types import DTYPE_NAMES as DTYPE_NAMES
 from generators.types import FLOATS as FLOATS
 from generators.types import INTEGERS as INTEGERS
@@ -97,8 +99,39 @@ class Form(StrEnum):
     IDENTITY = "identity"  # the first operand comes through Identity
     CAST = "cast"  # the first operand comes through Cast to a wider dtype, and Cast back
     EMPTY = "empty"  # inputs that are left out at the end are written as empty names
-    LOCAL = "local"  # the node is a function of the model
+    LOCAL = "local"  # the node is a function of the model, or in Relax of main
     BRANCH = "branch"  # the node is in both branches of an If
+
+    # of Relax, which has BRANCH and LOCAL too
+    BINDING = "binding"  # the call is bound outside of the dataflow blocks
+    SUBROUTINE = "subroutine"  # a private function makes the call
+    TUPLE = "tuple"  # the operands come through a tuple in a tuple
+    MATCH_CAST = "match-cast"  # the first operand comes through match_cast to its own type
+    OPEN = "open"  # the sizes of the only operand are variables, and the result comes through match_cast to its type
+    RECURSION = "recursion"  # a private function calls itself twice, and then makes the call
+    PRIMITIVE = "primitive"  # a private function makes the call. It takes the sizes of the only operand as numbers
+    CLOSURE = "closure"  # a function in main makes the call. It captures the first operand; one of LOCAL captures none
+    TWICE = "twice"  # the call is there twice. Nothing reads the first one
+    SAME_NAME = "same-name"  # the operands come through a tuple with the name of the result
+
+
+_FUNCTION = re.compile(r"\b([A-Za-z]\w*(?:\.\w+)+)\(")
+MOST_TITLE = 72
+"""The most characters of a title that names several functions."""
+
+
+def _called(calls: str) -> str:
+    """The names of the functions that a text calls, each once, as many as a title may have: `torch.sin`,
+    `aten._fft_r2c+aten.abs`. A conditional comes before what its branches call."""
+    found = [name.split(".") for name in _FUNCTION.findall(calls)]
+    names = [".".join(each[2:4] if each[1] == "ops" else each) for each in found]
+    first, *others = sorted(dict.fromkeys(names), key=lambda name: name != "higher_order.cond") or [""]
+    title = first
+    for index, name in enumerate(others):
+        if len(title) + len(name) > MOST_TITLE:
+            return f"{title}+{len(others) - index}-more"
+        title = f"{title}+{name}"
+    return title
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +149,12 @@ class Node:
 
     @property
     def title(self) -> str:
-        """The operator's name for people. For a row that calls a function by name, it is the name of the function; for
-        ONNX, the operator without its version."""
-        call = self.attrs.get("call")
-        return call.partition("(")[0] if isinstance(call, str) else self.op.partition("-")[0]
+        """The operator's name for people. For a row that calls functions by name, it is their names, each once; for
+        ONNX, the operator without its version, also that of a node without a row."""
+        call, op_type = self.attrs.get("call"), self.attrs.get("op_type")
+        if isinstance(op_type, str):
+            return op_type
+        return _called(call) if isinstance(call, str) else self.op.partition("-")[0]
 
     @property
     def not_in_place(self) -> Node:
@@ -138,12 +173,12 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """`opset` is the version of ONNX's default domain; 0 for PyTorch."""
+    """`opset` is the version of ONNX's default domain; 0 where the dialect has no opsets."""
 
     inputs: tuple[Input, ...]
     nodes: tuple[Node, ...]
     outputs: tuple[str, ...]
-    dialect: str = "torch"
+    dialect: str = DEFAULT
     symbols: tuple[Symbol, ...] = ()
     opset: int = 0
 
@@ -161,6 +196,11 @@ class Graph:
     def ops(self) -> tuple[str, ...]:
         """The titles of the nodes, in order."""
         return tuple(node.title for node in self.nodes)
+
+    @property
+    def rows(self) -> frozenset[str]:
+        """The names of the rows of its nodes."""
+        return frozenset(node.op for node in self.nodes)
 
     def arg_types(self, node: Node) -> tuple[TensorType, ...]:
         types = self.types
@@ -195,6 +235,24 @@ class Profile(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Given:
+    """The model that a person gave, as it is: a file of ONNX, or an exported program of PyTorch.
+
+    graph    the graph that was read from it. A case of another graph has no given model
+    model    its bytes. Numbers that the case has are left out of them
+    names    the model's name of each input, parameter and buffer of the graph
+    open     whether the model leaves sizes open. The graph has numbers in their place
+    made     the model's name of each value that the graph computes, as far as it has one
+    """
+
+    graph: Graph
+    model: bytes
+    names: Mapping[str, str]
+    open: bool = False
+    made: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """A graph, the array of each input, the size of each symbolic dimension, and the origin.
 
@@ -202,6 +260,7 @@ class Case:
     sizes    the size of each symbol in the shapes of `tensors`
     also     other sizes for which the graph is valid, each at most that in `sizes`. Their tensors are the leading parts
     origin   text for people, such as "seed 1 test 17". It does not influence a run
+    given    the model as a person gave it, which lanes run in place of one that is rendered from the graph
     """
 
     graph: Graph
@@ -210,6 +269,11 @@ class Case:
     also: tuple[Mapping[str, int], ...] = ()
     profile: Profile = Profile.NORMAL
     origin: str = ""
+    given: Given | None = None
+
+    def __post_init__(self) -> None:
+        if self.given is not None and self.given.graph is not self.graph:
+            object.__setattr__(self, "given", None)
 
     @property
     def bound(self) -> Graph:
@@ -231,7 +295,8 @@ class Case:
         graph = self.graph.bind(sizes)
         shapes = {item.value.name: item.value.type.sizes for item in graph.inputs}
         cropped = {name: array[tuple(map(slice, shapes[name]))].copy() for name, array in self.tensors.items()}
-        return Case(graph, cropped, {}, (), self.profile, self.origin)
+        given = replace(self.given, graph=graph) if self.given else None
+        return Case(graph, cropped, {}, (), self.profile, self.origin, given)
 
     def instances(self) -> list[Case]:
         """Return a case without symbols for each binding, or only this case where it has none."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 SIZES = (1, 1, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 9, 13, 16)
 """The usual sizes; small ones are more frequent."""
@@ -26,7 +26,9 @@ class Limits:
     max_numel  elements of one tensor
     max_bytes  bytes of all tensors together
     max_work   multiply-adds of all nodes together: terms per element x elements
-    large_percent  so many drawn shapes in a hundred have the sizes of a large tensor
+    large_percent  this many drawn shapes in a hundred have the sizes of a large tensor
+    min_nodes  at least this many operator calls
+    sizes      sizes that most drawn shapes have one of; empty: none is preferred
     """
 
     max_nodes: int = 8
@@ -34,6 +36,8 @@ class Limits:
     max_bytes: int = 64 << 20
     max_work: int = 50_000_000
     large_percent: int = 0
+    min_nodes: int = field(default=1, repr=False)  # messages list the largest values
+    sizes: tuple[int, ...] = field(default=(), repr=False)
 
 
 def of_large_tensors(limits: Limits) -> Limits:

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from generators.builder import Builder, Limits
 from generators.check import check
 from generators.choice import ChoiceSource
+from generators.dialect import dialect_named
 from generators.domain import ANY
-from generators.graph import Array, Case, DType, Form, Graph, Input, Invalid, Layout, Node, Profile, TensorType, Value
+from generators.graph import DRAWN, Array, Case, Form, Graph, Input, Invalid, Layout, Node, Profile, TensorType, Value
 from generators.guards import is_guard
 from generators.op import Op
 from generators.table import TABLE
-from generators.torch.ops import OPS
 from generators.values import draw, draw_profile, may_be_extreme
 
 ATTEMPTS = 20
@@ -51,11 +51,7 @@ def mutate(
 
 def _rows(graph: Graph) -> Sequence[Op]:
     """The rows that a graph may have."""
-    if not graph.opset:
-        return OPS
-    from generators.onnx.rows import rows_at
-
-    return rows_at(graph.opset)
+    return dialect_named(graph.dialect).rows_at(graph.opset)
 
 
 def _origin(change: str, case: Case) -> str:
@@ -87,7 +83,8 @@ class _Task:
 
 
 def _builder(task: _Task) -> Builder:
-    return Builder(task.source, task.limits, task.case.profile, opset=task.graph.opset)
+    dialect, opset = task.graph.dialect, task.graph.opset
+    return Builder(task.source, task.limits, task.case.profile, dialect=dialect, opset=opset)
 
 
 Mutation = Callable[[_Task], Case | None]
@@ -272,7 +269,7 @@ def _form(task: _Task) -> Case | None:
 
 def _dtype(task: _Task) -> Case | None:
     """Change the dtype of one input, and draw its numbers again."""
-    dtype = task.source.choice(tuple(DType))
+    dtype = task.source.choice(DRAWN)
     return _with_input(task, lambda item: replace(item, value=_typed(item.value, item.value.type.with_dtype(dtype))))
 
 
@@ -292,7 +289,7 @@ def _shape(task: _Task) -> Case | None:
 
 def _layout(task: _Task) -> Case | None:
     """Change the layout of one input. A file of ONNX has no layouts."""
-    if task.graph.opset:
+    if not dialect_named(task.graph.dialect).has_layouts:
         return None
     layout = task.source.choice(tuple(Layout))
 
@@ -331,7 +328,7 @@ def _splice(task: _Task) -> Case | None:
 
 
 def _may_join(graph: Graph, donor: Graph) -> bool:
-    """Whether the graph may have the donor's calls: each version of ONNX must be in force at its opset."""
+    """Whether the graph may have the donor's calls: each version of an operator must be in force at its opset."""
     allowed = {row.name for row in _rows(graph)}
     return graph.dialect == donor.dialect and all(node.op in allowed for node in donor.nodes)
 

@@ -4,25 +4,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
-from typing import TYPE_CHECKING, TypedDict, Union
+from typing import TypedDict
 
-from generators.builder import Builder
 from generators.choice import ChoiceSource
-from generators.graph import DTYPE_NAMES, FLOATS, Attr, Attrs, DType, Form, Invalid, TensorType, Value
-
-if TYPE_CHECKING:  # the rows of ONNX import this module
-    from generators.onnx.operator import NodeForm
+from generators.graph import DRAWN, FLOATS, Attr, Attrs, DType, Form, Invalid, TensorType, Value
+from generators.operator_class import OperatorClass
 
 Types = tuple[TensorType, ...]
-Operands = Callable[[Builder], tuple[Value, ...] | None]
+Operands = Callable[..., tuple[Value, ...] | None]
+"""A function of a `generators.builder.Builder`, and of nothing else."""
+
 DrawAttrs = Callable[[ChoiceSource, Types], Attrs | None]
 Infer = Callable[[Types, Attrs], TensorType | Types]
 Terms = Callable[[Types, Attrs], int]
 Template = str | Callable[[tuple[str, ...], Attrs], str]
-Source = Union[Template, "NodeForm"]
-"""How a call is written: Python text for PyTorch, a node of a file for ONNX."""
+
+
+class CallForm:
+    """How a dialect whose models are no text writes a call. Each such dialect has a class of its own."""
+
+    __slots__ = ()
+
+
+Source = Template | CallForm
+"""How a call is written: a text in Python for PyTorch, `generators.onnx.operator.NodeForm` for ONNX."""
 
 When = Callable[[Types, Attrs], bool]
 
@@ -80,8 +87,9 @@ def _dtype_text(value: Attr) -> str:
     return "None" if value is None else f"torch.{value}"
 
 
+_DRAWN_NAMES = frozenset(dtype.value for dtype in DRAWN)
 _FLOAT_NAMES = tuple(dtype.value for dtype in FLOATS)
-DTYPE = AttrKind("a dtype", lambda v: isinstance(v, str) and v in DTYPE_NAMES, _dtype_text, _double)
+DTYPE = AttrKind("a dtype", lambda v: isinstance(v, str) and v in _DRAWN_NAMES, _dtype_text, _double)
 OPTIONAL_DTYPE = AttrKind("a dtype or null", lambda v: v is None or DTYPE.accepts(v), _dtype_text, _double)
 SCALAR = AttrKind("a finite number, true or false", lambda v: isinstance(v, bool) or _is_number(v))
 NUMBERS = AttrKind("a list of finite numbers", lambda v: isinstance(v, tuple) and all(map(_is_number, v)))
@@ -205,6 +213,15 @@ class NumericFacts(TypedDict, total=False):
     zero_sensitivity: ZeroSensitivity
 
 
+class RowFacts(NumericFacts, total=False):
+    """Facts in which a row differs from similar ones. A function that makes such rows passes them on to `Op`."""
+
+    arity: tuple[int, int]
+    terms: Terms | None
+    scale: float
+    plainer: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Spelling:
     """Another way to write a call, for the operands and attributes that it can express; in the form of `Op.source`."""
@@ -256,6 +273,9 @@ class Op:
     forms     other ways to write it
     view      whether a result may share memory with an operand
     lists     whether the call gives a list even of one result
+    unlisted  whether it holds calls of what has no row, as data. Its result types are declared, and nothing changes its
+              attributes
+    classes   what it is in all dialects
 
     Numeric facts, which the envelope of correct results reads:
 
@@ -286,10 +306,15 @@ class Op:
     forms: Mapping[Form, str | Spelling | Layer | Writing] = field(default_factory=dict)
     view: bool = False
     lists: bool = False
+    unlisted: bool = False
     arithmetic: Arithmetic = Arithmetic.FUNCTION
     multiplies_by_zero: When = never
     zero_sensitivity: ZeroSensitivity = NO_ZEROS
     plainer: str | None = None
+    classes: tuple[OperatorClass, ...] = ()
+
+    def of_class(self, *classes: OperatorClass) -> Op:
+        return replace(self, classes=classes)
 
     @property
     def reads_zeros(self) -> bool:
@@ -304,7 +329,8 @@ class Op:
     def results(self, types: Types, attrs: Attrs) -> Types:
         """Inferred result types, after checking arity and attributes; raises `Invalid`."""
         low, high = self.arity
-        require(low <= len(types) <= high, f"takes {low} to {high} operands, not {len(types)}")
+        if not low <= len(types) <= high:
+            raise Invalid(f"takes {low} to {high} operands, not {len(types)}")
         if attrs.keys() != self.schema.keys():
             raise Invalid(f"takes attributes {sorted(self.schema)}, not {sorted(attrs)}")
         for key, kind in self.schema.items():

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from generators.builder import Builder, Limits
+from generators.builder import Builder, Limits, OpenSizes
 from generators.choice import ChoiceSource
+from generators.dialect_names import DEFAULT
+from generators.drawn_graph import DrawnGraph
 from generators.graph import Array, Case, Graph, Invalid, Profile, Symbol
 from generators.op import Op
 from generators.torch.motif_table import MOTIFS
@@ -32,13 +34,26 @@ def generate(
     origin: str = "",
     profile: Profile | None = None,
     symbolic: bool | None = None,
-    at_least: int = 1,
     motifs: Sequence[Motif] | None = None,
     motif_percent: int = MOTIF_PERCENT,
 ) -> Case:
-    """Draw a case of `at_least` to `limits.max_nodes` calls of `ops`. Guards of domains are added to these.
+    """Draw a case: its graph as `draw_graph` does, and then its values."""
+    return draw_graph(source, limits, ops, origin, profile, symbolic, motifs, motif_percent).case()
 
-    profile   drawn if None. A case without an integer input gets the normal profile instead of the extreme one
+
+def draw_graph(
+    source: ChoiceSource,
+    limits: Limits = Limits(),
+    ops: Sequence[Op] = OPS,
+    origin: str = "",
+    profile: Profile | None = None,
+    symbolic: bool | None = None,
+    motifs: Sequence[Motif] | None = None,
+    motif_percent: int = MOTIF_PERCENT,
+) -> DrawnGraph:
+    """Draw a graph of `limits.min_nodes` to `limits.max_nodes` calls of `ops`. Guards of domains are added to these.
+
+    profile   of its case; drawn if None. A case without an integer input gets the normal one instead of the extreme one
     symbolic  whether the graph has symbolic dimensions; drawn if None
     motifs    `motif_percent` % of graphs begin with one of these. None means all motifs if `ops` is the whole table,
               else none
@@ -47,33 +62,31 @@ def generate(
     """
     profile = draw_profile(source) if profile is None else profile
     for _ in range(EXTREME_ATTEMPTS if profile is Profile.EXTREME else 0):
-        case = _generate(source, limits, ops, origin, profile, symbolic, at_least, motifs, motif_percent)
-        if may_be_extreme(case.bound):
-            return case
+        builder = _grown(source, limits, ops, profile, symbolic, motifs, motif_percent)
+        drawn = drawn_by(builder, origin)
+        if may_be_extreme(drawn.graph.bind(builder.sizes)):
+            return drawn
     profile = Profile.NORMAL if profile is Profile.EXTREME else profile
-    return _generate(source, limits, ops, origin, profile, symbolic, at_least, motifs, motif_percent)
+    return drawn_by(_grown(source, limits, ops, profile, symbolic, motifs, motif_percent), origin)
 
 
-def _generate(
+def _grown(
     source: ChoiceSource,
     limits: Limits,
     ops: Sequence[Op],
-    origin: str,
     profile: Profile,
     symbolic: bool | None,
-    at_least: int,
     motifs: Sequence[Motif] | None,
     motif_percent: int,
-) -> Case:
-    symbolic = source.rarely(SYMBOLIC_PERCENT) if symbolic is None else symbolic
-    builder = symbolic_builder(source, limits, profile) if symbolic else Builder(source, limits, profile)
+) -> Builder:
+    builder = new_builder(source, limits, profile, symbolic)
     motifs = (MOTIFS if ops is OPS else ()) if motifs is None else motifs
     if motifs and limits.max_nodes >= MOTIF_NODES and source.rarely(motif_percent):
         source.choice(motifs).grow(builder)
-    grow(builder, limits.max_nodes, ops, at_least)
+    grow(builder, limits.max_nodes, ops, limits.min_nodes)
     if not builder.nodes:
         raise Invalid(f"none of {', '.join(op.name for op in ops)} fits a graph of {limits}")
-    return with_values(builder, origin)
+    return builder
 
 
 def grow(builder: Builder, count: int, ops: Sequence[Op], at_least: int | None = None) -> None:
@@ -94,24 +107,50 @@ def grow(builder: Builder, count: int, ops: Sequence[Op], at_least: int | None =
             grown = builder.grow(source.choice(ops), connected=connected)
 
 
-def symbolic_builder(source: ChoiceSource, limits: Limits, profile: Profile, opset: int = 0) -> Builder:
+def new_builder(
+    source: ChoiceSource,
+    limits: Limits,
+    profile: Profile,
+    symbolic: bool | None,
+    dialect: str = DEFAULT,
+    opset: int = 0,
+) -> Builder:
+    """Return a builder with symbols or without; with None, that is drawn."""
+    if source.rarely(SYMBOLIC_PERCENT) if symbolic is None else symbolic:
+        return symbolic_builder(source, limits, profile, dialect, opset)
+    return Builder(source, limits, profile, dialect=dialect, opset=opset)
+
+
+def symbolic_builder(
+    source: ChoiceSource, limits: Limits, profile: Profile, dialect: str = DEFAULT, opset: int = 0
+) -> Builder:
     """Return a builder with one or two symbols, bound to their largest size, to 1, and to up to two drawn sizes."""
     names = ("n", "m")[: source.integer(1, 2)]
     symbols = [Symbol(name, 1, source.integer(3, LARGEST)) for name in names]
     sizes = {symbol.name: symbol.high for symbol in symbols}
     between = [{s.name: source.integer(1, s.high) for s in symbols} for _ in range(source.integer(0, 2))]
     also = [{s.name: 1 for s in symbols}, *between]
-    return Builder(source, limits, profile, symbols, sizes, [b for i, b in enumerate(also) if b not in also[:i]], opset)
+    distinct = [b for i, b in enumerate(also) if b not in also[:i]]
+    return Builder(source, limits, profile, OpenSizes(symbols, sizes, distinct), dialect, opset)
 
 
 def with_values(builder: Builder, origin: str = "") -> Case:
     """Return the builder's graph as a case, with numbers drawn for its inputs."""
-    source, graph = builder.source, builder.graph()
+    return drawn_by(builder, origin).case()
+
+
+def drawn_by(builder: Builder, origin: str = "") -> DrawnGraph:
+    """Return the builder's graph, whose values are still to be drawn."""
+    graph = builder.graph()
+    return DrawnGraph(graph, lambda: _with_values(builder, graph, origin))
+
+
+def _with_values(builder: Builder, graph: Graph, origin: str) -> Case:
     used = {symbol.name for symbol in graph.symbols}
     sizes = {name: size for name, size in builder.sizes.items() if name in used}
     also = [{name: size for name, size in binding.items() if name in used} for binding in builder.also]
     bindings = [b for i, b in enumerate(also) if b and b != sizes and b not in also[:i]]
-    tensors = _tensors(source, graph.bind(sizes) if sizes else graph, builder.profile)
+    tensors = _tensors(builder.source, graph.bind(sizes) if sizes else graph, builder.profile)
     return Case(graph, tensors, sizes, tuple(bindings), builder.profile, origin)
 
 

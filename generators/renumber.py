@@ -27,7 +27,14 @@ def renumbered(case: Case) -> Case:
         for node in graph.nodes
     )
     renamed = replace(graph, inputs=inputs, nodes=nodes, outputs=tuple(names[name] for name in graph.outputs))
-    return replace(case, graph=renamed, tensors={names[name]: array for name, array in case.tensors.items()})
+    given = case.given and replace(
+        case.given,
+        graph=renamed,
+        names={names[own]: its for own, its in case.given.names.items()},
+        made={names[own]: its for own, its in case.given.made.items()},
+    )
+    tensors = {names[name]: array for name, array in case.tensors.items()}
+    return replace(case, graph=renamed, tensors=tensors, given=given)
 
 
 def in_order_of_use(case: Case) -> Case:

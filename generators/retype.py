@@ -12,12 +12,14 @@ from generators.symbolic import Expr, Size
 
 
 def retyped_case(case: Case) -> Case:
-    """Return the case with the types that its operators infer, and only the symbols that these need.
+    """Return the case with the types that its operators infer, and only the symbols that these need. It is the case
+    itself, with its given model, where it has these types.
 
     Raises `Invalid` where an operator refuses its operands. `check` decides whether the formulas hold for all sizes.
     """
     if not case.graph.symbols:
-        return replace(case, graph=retyped(case.graph))
+        fresh = retyped(case.graph)
+        return case if fresh == case.graph else replace(case, graph=fresh)
     graph = formal(retyped(with_sizes(case.graph, case.sizes)), case.graph.symbols)
     used = {symbol.name for symbol in graph.symbols}
     sizes = _only(case.sizes, used)

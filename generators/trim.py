@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection
 from dataclasses import replace
 
 from generators.check import retyped
-from generators.domain import ANY, Domain, within
+from generators.domain import ANY
 from generators.graph import Form, Graph, Input, Invalid, Node
-from generators.guards import is_guard
+from generators.guards import is_guard, range_of
+from generators.operator_class import OperatorClass
+from generators.table import TABLE
 
 
 def keep_nodes(graph: Graph, kept: Collection[int]) -> Graph:
@@ -21,7 +22,7 @@ def keep_nodes(graph: Graph, kept: Collection[int]) -> Graph:
     results = {value.name for node in nodes for value in node.results}
     read = {name for node in nodes for name in node.args}
     new = tuple(
-        Input(value, domain=_domain(node))
+        Input(value, domain=range_of(node))
         for node in graph.nodes
         for value in node.results
         if value.name in read - results
@@ -48,18 +49,9 @@ def _kept_nodes_and_guards(graph: Graph, kept: Collection[int]) -> list[Node]:
     for index, node in reversed(list(enumerate(graph.nodes))):
         names = {value.name for value in node.results}
         readers = [other for other in remaining if not names.isdisjoint(other.args)]
-        is_needed_guard = is_guard(node.op) and _domain(node) == ANY and len(readers) > 0
-        if node.op == "nan_to_num":
-            is_needed_guard = any(reader.op == "clamp" for reader in readers)
+        is_needed_guard = is_guard(node.op) and range_of(node) == ANY and len(readers) > 0
+        if OperatorClass.NAN_REPLACEMENT in TABLE[node.op].classes:
+            is_needed_guard = any(OperatorClass.CLAMP in TABLE[reader.op].classes for reader in readers)
         if index in kept or is_needed_guard:
             remaining.append(node)
     return remaining[::-1]
-
-
-def _domain(node: Node) -> Domain:
-    """Return the domain of an input that replaces the node's result."""
-    low, high = node.attrs.get("min"), node.attrs.get("max")
-    if node.op == "clamp" and isinstance(low, int | float) and isinstance(high, int | float):
-        first, last = math.ceil(low), min(math.floor(high), 10**9 - 1)
-        return within(first, last) if first <= last else ANY
-    return ANY

@@ -35,6 +35,9 @@ class DType(StrEnum):
     INT8 = "int8"
     UINT8 = "uint8"
     BOOL = "bool"
+    UINT16 = "uint16"
+    UINT32 = "uint32"
+    UINT64 = "uint64"
 
     @property
     def is_float(self) -> bool:
@@ -43,7 +46,7 @@ class DType(StrEnum):
     @property
     def is_integer(self) -> bool:
         """Whether it is an integer dtype; bool is none."""
-        return self in INTEGERS
+        return self in INTEGERS or self in UNDRAWN
 
     @property
     def numpy(self) -> np.dtype[Any]:
@@ -73,6 +76,9 @@ class DType(StrEnum):
 
 FLOATS = (DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16)
 INTEGERS = (DType.INT64, DType.INT32, DType.INT16, DType.INT8, DType.UINT8)
+UNDRAWN = (DType.UINT16, DType.UINT32, DType.UINT64)
+"""Values of files may have these dtypes. No row takes them, and nothing draws them."""
+DRAWN = tuple(dtype for dtype in DType if dtype not in UNDRAWN)
 DTYPE_NAMES = frozenset(dtype.value for dtype in DType)
 
 
@@ -111,7 +117,7 @@ class TensorType:
     def parse(text: str) -> TensorType:
         match = re.fullmatch(r"([a-z0-9]+)\[([a-z0-9_,+*/()-]*)\]", text)
         if not match or match[1] not in DTYPE_NAMES:
-            raise Invalid(f"{text!r} is no tensor type; expected e.g. float32[2,3] with one of {', '.join(DType)}")
+            raise Invalid(f"{text!r} is no tensor type, such as float32[2,3]")
         return TensorType(DType(match[1]), tuple(_parse_dim(d) for d in match[2].split(",")) if match[2] else ())
 
     @property

@@ -184,6 +184,7 @@ def _integers(rng: Rng, domain: Domain, dtype: DType, profile: Profile, shape: t
     if domain.bounds is Bounds.ANY:
         few = [0] if low == 0 else [0, -1]
         if profile is Profile.EXTREME:
+            high = min(high, np.iinfo(np.int64).max)  # all numbers are drawn as int64
             ends = np.array([low, low + 1, high - 1, high], np.int64)
             array = np.where(rng.random(shape) < 0.5, rng.choice(ends, shape), array)
             few.append(int(rng.choice(ends)))

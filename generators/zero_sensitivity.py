@@ -13,23 +13,32 @@ for mutation.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from generators.domain import POSITIVE
-from generators.graph import Node, Profile, TensorType, Value
-
-if TYPE_CHECKING:  # these modules import this one
-    from generators.builder import Builder
-    from generators.op import Op
+from generators.graph import Input, Node, Profile, TensorType, Value
+from generators.op import Op
+from generators.operator_class import OperatorClass
 
 
-def unsafe_operands(b: Builder, op: Op, args: Sequence[Value], results: tuple[TensorType, ...]) -> list[int]:
+class Drawn(Protocol):
+    """What is asked of a graph under construction."""
+
+    profile: Profile
+    inputs: list[Input]
+
+    def producer(self, name: str) -> tuple[Op, Node] | None: ...
+
+    def type_of(self, name: str) -> TensorType: ...
+
+
+def unsafe_operands(b: Drawn, op: Op, args: Sequence[Value], results: tuple[TensorType, ...]) -> list[int]:
     """Return the positions of operands whose zeros matter for the result, but on which implementations may disagree."""
     places = op.zero_sensitivity.places(tuple([arg.type for arg in args]), results)
     return [place for place in places if not zeros_agree(b, args[place])]
 
 
-def zeros_agree(b: Builder, value: Value) -> bool:
+def zeros_agree(b: Drawn, value: Value) -> bool:
     """Whether all correct implementations agree on the value's zeros and their signs: integers and booleans, inputs,
     parts of inputs, and numbers that a clamp keeps away from zero."""
     producer = b.producer(value.name)
@@ -38,43 +47,41 @@ def zeros_agree(b: Builder, value: Value) -> bool:
     op, node = producer
     if op.only_moves and b.type_of(node.args[0]).dtype == value.type.dtype:
         return all(zeros_agree(b, Value(name, b.type_of(name))) for name in node.args)
-    if node.op == "add_scalar":  # the epsilon of a variance
+    if OperatorClass.NUMBER_ADDITION in op.classes:  # the epsilon of a variance
         other = node.attrs["other"]
         positive = isinstance(other, int | float) and other > 0
         return positive and b.profile is not Profile.SPECIAL and _never_negative(b, node.args[0])
-    if node.title in ("Add", "Sqrt"):
+    if OperatorClass.ADDITION in op.classes or OperatorClass.SQUARE_ROOT in op.classes:
         return b.profile is not Profile.SPECIAL and _positive(b, value.name)
-    clamps = node.op == "clamp" or node.op.startswith("Clip-")  # of PyTorch or of ONNX
-    return clamps and _away_from_zero(node) and (b.profile is not Profile.SPECIAL or _without_nan(b, node))
+    if OperatorClass.CLAMP in op.classes:
+        return _away_from_zero(node) and (b.profile is not Profile.SPECIAL or _without_nan(b, node))
+    return False
 
 
-def _positive(b: Builder, name: str) -> bool:
-    """Whether a value of ONNX is a positive input, a sum of one and a value that is never negative, or its root."""
+def _positive(b: Drawn, name: str) -> bool:
+    """Whether a value is a positive input, a sum of one and a value that is never negative, or its root."""
     producer = b.producer(name)
     if producer is None:
         return any(item.value.name == name and item.domain == POSITIVE for item in b.inputs)
-    _, node = producer
-    match node.title:
-        case "Sqrt":
-            return _positive(b, node.args[0])
-        case "Add":
-            one, other = node.args
-            return (_positive(b, one) and _never_negative(b, other)) or (
-                _positive(b, other) and _never_negative(b, one)
-            )
-        case _:
-            return False
+    op, node = producer
+    if OperatorClass.SQUARE_ROOT in op.classes:
+        return _positive(b, node.args[0])
+    if OperatorClass.ADDITION in op.classes and node.attrs.get("alpha", 1) == 1:
+        one, other = node.args
+        return (_positive(b, one) and _never_negative(b, other)) or (_positive(b, other) and _never_negative(b, one))
+    return False
 
 
-def _never_negative(b: Builder, name: str) -> bool:
+def _never_negative(b: Drawn, name: str) -> bool:
     """Whether a value is a square, or a sum or mean of squares."""
     producer = b.producer(name)
     if producer is None:
         return False
-    _, node = producer
-    if node.title in ("mean", "sum", "ReduceMean", "ReduceSum"):
+    op, node = producer
+    if OperatorClass.SUM_OR_MEAN in op.classes:
         return _never_negative(b, node.args[0])
-    return node.op == "square" or (node.title in ("mul", "Mul") and node.args[0] == node.args[1])
+    is_product = OperatorClass.PRODUCT in op.classes
+    return OperatorClass.SQUARE in op.classes or (is_product and node.args[0] == node.args[1])
 
 
 def _away_from_zero(clamp: Node) -> bool:
@@ -84,6 +91,6 @@ def _away_from_zero(clamp: Node) -> bool:
     return isinstance(low, int | float) and low > 0 and (high is None or (isinstance(high, int | float) and high > 0))
 
 
-def _without_nan(b: Builder, clamp: Node) -> bool:
+def _without_nan(b: Drawn, clamp: Node) -> bool:
     producer = b.producer(clamp.args[0])
-    return producer is not None and producer[1].op == "nan_to_num"
+    return producer is not None and OperatorClass.NAN_REPLACEMENT in producer[0].classes

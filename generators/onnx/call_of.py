@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from generators.graph import Array, Attr, Attrs, DType, Form, Invalid, Node, TensorType, Value
+from generators.graph import DRAWN, Array, Attr, Attrs, DType, Form, Invalid, Node, TensorType, Value
 from generators.onnx import model
 from generators.onnx.forms import fits_opset
 from generators.onnx.operator import DTYPE_ATTRIBUTES, INPUTS, OUTPUTS, Constant, NodeForm, doubtful_defaults
 from generators.onnx.rows import rows_at
-from generators.onnx.schema import MICROSOFT, OLDEST, Parameter, Schema, newest_opset, schemas
+from generators.onnx.schema import FIRST_KNOWN, MICROSOFT, Parameter, Schema, newest_known_opset, schemas
 from generators.onnx.source import NUMBER_OF
 from generators.op import Op, require
 
@@ -72,7 +72,10 @@ def call_of(node: model.Node, around: Surroundings) -> Node:
 
 def row_of(node: model.Node, opset: int) -> Op:
     """The row of a node's operator in the version that is in force."""
-    require(OLDEST <= opset <= newest_opset(), f"opset {opset} is not within {OLDEST} to {newest_opset()}")
+    require(
+        FIRST_KNOWN <= opset <= newest_known_opset(),
+        f"opset {opset} is not within {FIRST_KNOWN} to {newest_known_opset()}",
+    )
     for row in rows_at(opset):
         form = row.source
         assert isinstance(form, NodeForm)
@@ -139,7 +142,7 @@ def _attribute(each: model.Attribute, kind: str) -> Attr:
 
 def _dtype(element: str) -> DType:
     array_type = model.ELEMENTS[element]
-    found = next((dtype for dtype in DType if dtype.numpy == array_type), None)
+    found = next((dtype for dtype in DRAWN if dtype.numpy == array_type), None)
     require(found is not None, f"the element type {element} is not supported")
     assert found is not None
     return found

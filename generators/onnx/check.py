@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from generators.graph import Form, Graph, Invalid, Layout, Role
+from generators.graph import Attr, Form, Graph, Invalid, Layout, Role
 from generators.onnx.forms import fits_opset, may_hold
 from generators.onnx.operator import NodeForm
-from generators.onnx.schema import OLDEST, newest_opset
+from generators.onnx.schema import FIRST_KNOWN, newest_known_opset
+from generators.onnx.unlisted import UnlistedForm
 from generators.table import TABLE
 
 
 def check_file(graph: Graph) -> None:
     """Raise `Invalid` unless the opset is known, and each node is of a version that is in force at it."""
-    if not OLDEST <= graph.opset <= newest_opset():
-        raise Invalid(f"opset: {graph.opset} is not within {OLDEST} to {newest_opset()}")
+    if not FIRST_KNOWN <= graph.opset <= newest_known_opset():
+        raise Invalid(f"opset: {graph.opset} is not within {FIRST_KNOWN} to {newest_known_opset()}")
+    versions: dict[Attr, Attr] = {}
     for index, node in enumerate(graph.nodes):
         form = TABLE[node.op].source if node.op in TABLE else None
+        if isinstance(form, UnlistedForm):
+            version, domain = node.attrs.get("version"), node.attrs.get("domain")
+            if versions.setdefault(domain, version) != version:
+                raise Invalid(f"nodes[{index}]: the file has another version of the domain {domain!r}")
+            continue
         if not isinstance(form, NodeForm):
             raise Invalid(f"nodes[{index}]: {node.op!r} is not in the operator table; `fuzz ops` lists it")
         if not form.schema.in_force(graph.opset):

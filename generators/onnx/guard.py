@@ -26,10 +26,11 @@ def bounded(b: Builder, value: Value, low: float, high: float, domain: Domain) -
     return _clipped(b, clip, value, low, high)
 
 
-def finite(b: Builder, value: Value, low: int, high: int) -> Value:
-    """Return a value of the same type whose numbers are within [low, high] in every profile: an undefined conversion
-    takes it. For integers, the bounds that the dtype cannot hold are replaced by the ends of its range."""
-    dtype = value.type.dtype
+def finite(b: Builder, value: Value, low: float, high: float) -> Value:
+    """Return a value of the same type whose numbers are within [low, high] in every profile. Both are whole numbers.
+    What is undefined beyond them is in `generators.undefined`. For integers, the bounds that the dtype cannot hold are
+    replaced by the ends of its range."""
+    dtype, low, high = value.type.dtype, int(low), int(high)
     if not dtype.is_float:
         low, high = max(low, dtype.range[0]), min(high, dtype.range[1])
         require(low <= high, f"{dtype} has no number within the bounds")
@@ -39,13 +40,6 @@ def finite(b: Builder, value: Value, low: int, high: int) -> Value:
     if clip is None or b.source.chance(20) or (dtype.is_float and b.profile is Profile.SPECIAL):
         return b.fresh_input(value.type, domain=within(low, high))
     return _clipped(b, clip, value, low, high)
-
-
-def ordered(b: Builder, value: Value) -> Value:
-    """Return the value, or in the special profile a new float input without NaN: ONNX gives NaN no place in an
-    order."""
-    special = b.profile is Profile.SPECIAL and value.type.dtype.is_float
-    return finite(b, value, -1000, 1000) if special else value
 
 
 def nonzero(b: Builder, value: Value, dividend: Value) -> Value:
@@ -63,9 +57,7 @@ def nonzero(b: Builder, value: Value, dividend: Value) -> Value:
 
 def _clip(b: Builder, dtype: DType) -> Op | None:
     """The Clip of the graph's opset, where it takes the dtype."""
-    from generators.onnx.rows import at_opset  # the rows import this module
-
-    clip = at_opset("Clip", b.opset)
+    clip = b.dialect.operator_at("Clip", b.opset)
     assert isinstance(clip.source, NodeForm)
     return clip if dtype in clip.source.schema.dtypes("input") else None
 

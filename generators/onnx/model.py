@@ -7,7 +7,7 @@ be described. This module loads no compiler.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from keyword import iskeyword
 from typing import Literal
 
@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 
 from generators.graph import Array, Invalid
+from generators.text_forms import SHORT_TEXT, TEXT, Forms, faults, form
 
 MAX_BYTES = 4 << 20
 """Larger files are not described: a report would not show them."""
@@ -69,11 +70,13 @@ class Node(msgspec.Struct, forbid_unknown_fields=True):
     domain: str = ""
 
 
-class Body(msgspec.Struct, forbid_unknown_fields=True):
-    """A subgraph, such as a branch of an If. It reads values of the graph around it, and has no inputs."""
+class Body(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """A subgraph, such as a branch of an If or the body of a Loop. It reads values of the graph around it, too."""
 
     nodes: tuple[Node, ...]
     outputs: tuple[Value, ...]
+    inputs: tuple[Value, ...] = ()
+    initializers: dict[str, Tensor] = {}
 
 
 class Function(msgspec.Struct, forbid_unknown_fields=True):
@@ -88,11 +91,12 @@ class Function(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Value(msgspec.Struct, forbid_unknown_fields=True):
-    """An input or output. A dimension is None where it has neither a size nor a name."""
+    """An input or output. A dimension is None where it has neither a size nor a name. `element` and `shape` are None
+    where the file does not say them, as for many values of subgraphs."""
 
     name: str
-    element: Element
-    shape: tuple[int | str | None, ...]
+    element: Element | None
+    shape: tuple[int | str | None, ...] | None
 
 
 class OnnxModel(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -111,6 +115,22 @@ class OnnxModel(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
         return tuple(node.op for node in self.nodes)
 
 
+FORMS: Forms = {
+    (Attribute, "name"): form(r"[A-Za-z_]\w{0,99}", "is no name of an attribute"),
+    (Attribute, "value"): TEXT,
+    **{(Node, name): SHORT_TEXT for name in ("op", "inputs", "outputs", "name", "domain")},
+    **{(Function, name): SHORT_TEXT for name in ("name", "domain", "inputs", "outputs", "opsets")},
+    **{(Value, name): SHORT_TEXT for name in ("name", "shape")},
+    (Value, "element"): SHORT_TEXT,
+    (Tensor, "element"): SHORT_TEXT,  # `Element` lists them
+    **{(OnnxModel, name): SHORT_TEXT for name in ("opsets", "initializers")},
+    (Body, "initializers"): SHORT_TEXT,
+}
+"""The form of each text of a file. Its names may have any character: an exporter chooses them."""
+
+_ARGUMENTS = frozenset({"op_type", "inputs", "outputs", "name", "doc_string", "domain", "overload"})
+
+
 def encode(model: OnnxModel) -> bytes:
     return msgspec.json.encode(model)
 
@@ -123,19 +143,36 @@ def decode(text: bytes, where: str) -> OnnxModel:
         model = msgspec.json.decode(text, type=OnnxModel)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Invalid(f"{where}: {error}") from None
-    nodes = list(all_nodes(model))
-    for name in (each.name for node in nodes for each in node.attributes):
-        if not name.isidentifier() or iskeyword(name):  # scripts have it as the name of an argument
-            raise Invalid(f"{where}: {name[:60]!r} is no name of an attribute")
-    attributes = [each.tensor for node in nodes for each in node.attributes if each.tensor]
-    for tensor in (*model.initializers.values(), *attributes):
+    if reason := next(faults(model, FORMS), None):
+        raise Invalid(f"{where}: {reason}")
+    for tensor in model.initializers.values():
         require_array(tensor, where)
+    require_attributes(all_nodes(model), where)
     return model
+
+
+def require_attributes(nodes: Iterable[Node], where: str) -> None:
+    """Raise `Invalid` where attributes have names that scripts cannot write, or tensors that are no arrays."""
+    for node in nodes:  # scripts have attributes as arguments of onnx.helper.make_node, beside its own
+        names = [each.name for each in node.attributes]
+        if unfit := [name for name in names if iskeyword(name) or name in _ARGUMENTS or names.count(name) > 1]:
+            raise Invalid(f"{where}: {unfit[0][:60]!r} is no name of an attribute, or that of two")
+        for each in node.attributes:
+            for tensor in (
+                *([each.tensor] if each.tensor else []),
+                *(each.body.initializers.values() if each.body else ()),
+            ):
+                require_array(tensor, where)
 
 
 def all_nodes(model: OnnxModel) -> Iterator[Node]:
     """The nodes of the model, of its functions and of subgraphs, to any depth."""
-    rest = [*model.nodes, *(node for function in model.functions for node in function.nodes)]
+    yield from with_inner((*model.nodes, *(node for function in model.functions for node in function.nodes)))
+
+
+def with_inner(nodes: Iterable[Node]) -> Iterator[Node]:
+    """The nodes and those of their subgraphs, to any depth."""
+    rest = list(nodes)
     while rest:
         node = rest.pop()
         yield node

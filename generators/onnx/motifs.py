@@ -13,7 +13,9 @@ from generators.domain import POSITIVE, within
 from generators.graph import Attr, DType, Form, Role, TensorType, Value
 from generators.onnx.guard import finite
 from generators.onnx.operator import INPUTS, OUTPUTS, NodeForm
+from generators.onnx.ops.operands import tensor_of_model
 from generators.onnx.rows import at_opset
+from generators.undefined import convertible
 
 F32, I8, U8, I64 = DType.FLOAT32, DType.INT8, DType.UINT8, DType.INT64
 
@@ -76,7 +78,7 @@ def rows(b: Builder, rank: int = 2) -> Value:
 
 
 def weight(b: Builder, *shape: int) -> Value:
-    return b.tensor_of_model(F32, *shape)
+    return tensor_of_model(b, F32, *shape)
 
 
 def positive(b: Builder) -> Value:
@@ -214,11 +216,11 @@ def _hard_swish_by_parts(b: Builder) -> None:
 
 
 def _casts(b: Builder) -> None:
-    """A chain of conversions that keeps or loses digits. Out of range, a conversion to integers is undefined."""
+    """A chain of conversions that keeps or loses digits."""
     x = rows(b, b.source.integer(1, 3))
     for _ in range(b.source.integer(2, 4)):
         to = b.source.choice(("float16", "float64", "float32", "int32", "int64"))
-        x = finite(b, x, -100, 100) if x.type.dtype.is_float and not DType(to).is_float else x
+        x = finite(b, x, *convertible(DType.INT8)) if x.type.dtype.is_float and not DType(to).is_float else x
         x = call(b, "Cast", x, to=to)
 
 

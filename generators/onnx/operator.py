@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
 
@@ -24,6 +24,7 @@ from generators.op import (
     NUMBERS,
     Arithmetic,
     AttrKind,
+    CallForm,
     Op,
     Types,
     When,
@@ -35,6 +36,7 @@ from generators.op import (
     optional,
     require,
 )
+from generators.operator_class import OperatorClass
 from generators.types import DTYPE_NAMES
 
 Results = TensorType | tuple[TensorType | None, ...]
@@ -133,10 +135,14 @@ class Operator:
     zero_sensitivity: ZeroSensitivity = NO_ZEROS
     moves: bool = False
     plainer: str | None = None
+    classes: tuple[OperatorClass, ...] = ()
+
+    def of_class(self, *classes: OperatorClass) -> Operator:
+        return replace(self, classes=classes)
 
 
 @dataclass(frozen=True, slots=True)
-class NodeForm:
+class NodeForm(CallForm):
     """How a call of a row becomes a node of a file.
 
     schema     the version
@@ -144,6 +150,8 @@ class NodeForm:
     constants  the inputs that are attributes of the row, by name
     steps      the nodes, where these are several
     alone      whether they may be one node, too
+    is_open    whether operands may be left out, so that the attribute `inputs` says which are there
+    free       the dtypes that constants may have, for each type variable whose dtype is drawn
     """
 
     schema: Schema
@@ -151,17 +159,14 @@ class NodeForm:
     constants: Mapping[str, Constant]
     steps: Steps | None = None
     alone: bool = False
+    is_open: bool = field(init=False, compare=False)
+    free: Mapping[str, tuple[DType, ...]] = field(init=False, compare=False)
 
-    @property
-    def is_open(self) -> bool:
-        """Whether operands may be left out, so that the attribute `inputs` says which are there."""
-        return any(each.optional for each in self.operands)
-
-    @property
-    def free(self) -> dict[str, tuple[DType, ...]]:
-        """The dtypes that constants may have, for each type variable whose dtype is drawn."""
+    def __post_init__(self) -> None:
         inputs = [self.schema.input(name) for name, constant in self.constants.items() if constant.free]
-        return {each.type: self.schema.dtypes(each.name) for each in inputs if each.type not in DTYPE_NAMES}
+        drawn = {each.type: self.schema.dtypes(each.name) for each in inputs if each.type not in DTYPE_NAMES}
+        object.__setattr__(self, "is_open", any(each.optional for each in self.operands))
+        object.__setattr__(self, "free", drawn)
 
     def dtype_of(self, name: str, types: Types, attrs: Attrs) -> DType:
         """The dtype of a constant in a call."""
@@ -174,16 +179,14 @@ class NodeForm:
         return Call(self.schema, self.names(len(types), attrs), types, attrs)
 
     def names(self, count: int, attrs: Attrs) -> tuple[str, ...]:
-        """The inputs that so many operands are. Raise `Invalid` where their number does not fit the attributes."""
-        given = attrs.get(INPUTS)
-        names = [
-            each.name
-            for place, each in enumerate(self.operands)
-            if not (self.is_open and isinstance(given, tuple) and not (place < len(given) and given[place]))
-        ]
+        """The inputs that this many operands are. Raise `Invalid` where their number does not fit the attributes."""
+        names, given = [each.name for each in self.operands], attrs.get(INPUTS)
+        if self.is_open and isinstance(given, tuple):
+            names = [name for name, is_given in zip(names, given, strict=False) if is_given]
         if self.operands and self.operands[-1].variadic and names:
             names += [names[-1]] * (count - len(names))
-        require(len(names) == count, f"has {count} operands, not {len(names)}")
+        if len(names) != count:
+            raise Invalid(f"has {count} operands, not {len(names)}")
         return tuple(names)
 
     def patterns(self, count: int) -> Iterator[tuple[bool, ...]]:
@@ -213,7 +216,7 @@ def _row(operator: Operator, schema: Schema) -> Op:
         partial(_operands, operator, schema),
         partial(_infer, operator, form),
         form,
-        partial(_draw, operator, form),
+        partial(_draw, operator, form, kinds),
         kinds,
         {key: None for key, kind in kinds.items() if kind.accepts(None)},
         (least + open_ended, 64 if open_ended else len(form.operands)),
@@ -225,11 +228,12 @@ def _row(operator: Operator, schema: Schema) -> Op:
         multiplies_by_zero=partial(_multiplies_by_zero, operator, form) if operator.multiplies_by_zero else never,
         zero_sensitivity=operator.zero_sensitivity,
         plainer=_plainer(operator),
+        classes=operator.classes,
     )
 
 
 def _plainer(operator: Operator) -> str | None:
-    """The newest version of the plainer operator. `generators.table.in_force` gives that of an opset."""
+    """The newest version of the plainer operator. `row_at` of the dialect gives that of an opset."""
     versions = schemas()[operator.plainer] if operator.plainer else ()
     return next((each.row for each in reversed(versions) if _has_row(each)), None)
 
@@ -342,12 +346,15 @@ def _require_dtypes(call: Call) -> None:
     bound: dict[str, DType] = {}
     for name, type in zip(call.names, call.types, strict=True):
         variable = call.schema.input(name).type
-        require(type.dtype in call.schema.dtypes(name), f"{name} cannot be {type.dtype}")
-        if variable not in DTYPE_NAMES:
-            require(bound.setdefault(variable, type.dtype) is type.dtype, f"{name} must be {bound[variable]}")
+        if type.dtype not in call.schema.dtypes(name):
+            raise Invalid(f"{name} cannot be {type.dtype}")
+        if variable not in DTYPE_NAMES and bound.setdefault(variable, type.dtype) is not type.dtype:
+            raise Invalid(f"{name} must be {bound[variable]}")
 
 
-def _draw(operator: Operator, form: NodeForm, source: ChoiceSource, types: Types) -> Attrs | None:
+def _draw(
+    operator: Operator, form: NodeForm, kinds: Mapping[str, AttrKind], source: ChoiceSource, types: Types
+) -> Attrs | None:
     """Draw the attributes of a call: first which operands it has and the dtypes of constants, then the operator's own,
     then which results."""
     fixed: dict[str, Attr] = {INPUTS: _pattern(operator, form, source, types)} if form.is_open else {}
@@ -357,7 +364,6 @@ def _draw(operator: Operator, form: NodeForm, source: ChoiceSource, types: Types
     if own is None:
         return None
     fixed |= {variable: own[variable] for variable in form.free if own.get(variable) is not None}
-    kinds = _attribute_kinds(operator, form)
     doubtful = doubtful_defaults(form, types)
     attrs = {key: _written(source, form, key, own.get(key), key in doubtful) for key in kinds} | fixed
     if kinds.get(OUTPUTS) is PATTERN:

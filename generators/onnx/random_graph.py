@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from generators.builder import Builder, Limits
+from generators.builder import Limits
 from generators.choice import ChoiceSource
+from generators.drawn_graph import DrawnGraph
 from generators.graph import Case, Input, Invalid, Profile, Role
+from generators.onnx.dialect import DIALECT
 from generators.onnx.motifs import MOTIFS
 from generators.onnx.rows import OPS, rows_at
 from generators.onnx.schema import OLDEST, newest_opset
 from generators.op import Op
-from generators.random_graph import (
-    MOTIF_NODES,
-    MOTIF_PERCENT,
-    SYMBOLIC_PERCENT,
-    grow,
-    symbolic_builder,
-    with_values,
-)
+from generators.random_graph import MOTIF_NODES, MOTIF_PERCENT, drawn_by, grow, new_builder
 from generators.renumber import renumbered
 from generators.values import draw_profile
 
@@ -28,7 +23,7 @@ COMMON = (11, 13, 17, 18)
 
 
 CONSTANT_PERCENT = 8
-"""So many graphs in a hundred have initializers where they would have inputs: an importer computes with constants."""
+"""This many graphs in a hundred have initializers where they would have inputs: an importer computes with constants."""
 
 
 def draw_opset(source: ChoiceSource) -> int:
@@ -42,27 +37,38 @@ def generate(
     origin: str = "",
     profile: Profile | None = None,
     symbolic: bool | None = None,
-    at_least: int = 1,
     opset: int | None = None,
     motif_percent: int = MOTIF_PERCENT,
 ) -> Case:
-    """Draw a case of `at_least` to `limits.max_nodes` calls of the operators of `ops`; of all, if None.
+    """Draw a case: its graph as `draw_graph` does, and then its values."""
+    return draw_graph(source, limits, ops, origin, profile, symbolic, opset, motif_percent).case()
+
+
+def draw_graph(
+    source: ChoiceSource,
+    limits: Limits = Limits(),
+    ops: Sequence[Op] | None = None,
+    origin: str = "",
+    profile: Profile | None = None,
+    symbolic: bool | None = None,
+    opset: int | None = None,
+    motif_percent: int = MOTIF_PERCENT,
+) -> DrawnGraph:
+    """Draw a graph of `limits.min_nodes` to `limits.max_nodes` calls of the operators of `ops`; of all, if None.
 
     opset     drawn if None. Of `ops`, the rows that are in force at it are drawn
-    profile   drawn if None; without integers at the ends of their range
+    profile   drawn if None. No case has integers at the ends of their range
     symbolic  whether the graph has symbolic dimensions; drawn if None
-    motif_percent  so many graphs in a hundred begin with a motif, where all operators are drawn
+    motif_percent  this many graphs in a hundred begin with a motif, where all operators are drawn
 
-    Raises `Invalid` where none of `ops` fits a graph of these limits.
+    Raises `Invalid` where none of `ops` fits a graph of these limits, and for the extreme profile.
     """
+    if profile is Profile.EXTREME:
+        raise Invalid(f"cases of {DIALECT.title} have no numbers of the profile {profile}")
     opset = draw_opset(source) if opset is None else opset
     profile = draw_profile(source) if profile is None else profile
     profile = Profile.NORMAL if profile is Profile.EXTREME else profile
-    symbolic = source.rarely(SYMBOLIC_PERCENT) if symbolic is None else symbolic
-    if symbolic:
-        builder = symbolic_builder(source, limits, profile, opset)
-    else:
-        builder = Builder(source, limits, profile, opset=opset)
+    builder = new_builder(source, limits, profile, symbolic, DIALECT.name, opset)
     rows: Sequence[Op] = rows_at(opset)
     if ops is not None and ops is not OPS:
         names = {row.name for row in ops}
@@ -70,15 +76,17 @@ def generate(
     if rows is rows_at(opset) and limits.max_nodes >= MOTIF_NODES and source.rarely(motif_percent):
         source.choice(MOTIFS).grow(builder)
     if rows:
-        grow(builder, limits.max_nodes, rows, at_least)
+        grow(builder, limits.max_nodes, rows, limits.min_nodes)
     if not builder.nodes:
         raise Invalid(f"none of the operators fits a graph of {limits} at opset {opset}")
-    case = with_values(builder, origin)
-    return _with_constants(case, source) if source.rarely(CONSTANT_PERCENT) else case
+    return drawn_by(builder, origin).then(lambda case: _sometimes_with_constants(case, source))
 
 
-def _with_constants(case: Case, source: ChoiceSource) -> Case:
-    """The case with all inputs as initializers, or about half of them. Inputs with open sizes stay inputs."""
+def _sometimes_with_constants(case: Case, source: ChoiceSource) -> Case:
+    """The case. In `CONSTANT_PERCENT` %, all its inputs become initializers, or about half of them. Inputs with open
+    sizes stay inputs."""
+    if not source.rarely(CONSTANT_PERCENT):
+        return case
     percent = source.choice((50, 100))
 
     def becomes_constant(item: Input) -> bool:

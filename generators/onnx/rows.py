@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
+from generators.graph import Node
+from generators.onnx import unlisted
 from generators.onnx.operator import NodeForm, Operator, rows_of
 from generators.onnx.ops import FAMILIES as _OPERATORS
 from generators.op import Op
@@ -13,7 +16,10 @@ _FAMILIES: tuple[tuple[Op, ...], ...] = tuple(
 )
 
 OPS: tuple[Op, ...] = tuple(row for family in _FAMILIES for row in family)
-ROWS: dict[str, Op] = {row.name: row for row in OPS}
+UNLISTED: Op = unlisted.row(frozenset(row.name.partition("-")[0] for row in OPS if row.terms is None))
+"""The row of nodes of files that no other row has. It is never drawn."""
+
+ROWS: dict[str, Op] = {row.name: row for row in (*OPS, UNLISTED)}
 FAMILIES: dict[str, tuple[Op, ...]] = {row.name: family for family in _FAMILIES for row in family}
 """For each row, the rows of its file: operators that are alike, in all versions."""
 
@@ -43,4 +49,22 @@ def _own_rows(opset: int) -> dict[str, Op]:
     return {form.schema.name: row for row, form in forms if isinstance(form, NodeForm) and not form.schema.domain}
 
 
-__all__ = ["FAMILIES", "OPS", "ROWS", "Operator", "at_opset", "rows_at", "version_at"]
+def node_at(node: Node, opset: int) -> Node | None:
+    """Return the call in the version of its operator that is in force at the opset. Attributes that this version lacks
+    must be left out in the call. Return None where there is no such version, or an attribute that it needs is missing,
+    and for a node without a row, which has the meaning of its file's opset."""
+    if node.op == unlisted.NAME:
+        return None
+    if any(row.name == node.op for row in rows_at(opset)):
+        return node
+    try:
+        row = at_opset(node.title, opset)
+    except KeyError:
+        return None
+    attrs = {key: node.attrs.get(key, row.defaults.get(key)) for key in row.schema}
+    lost = [key for key, value in node.attrs.items() if key not in attrs and value is not None]
+    accepted = all(kind.accepts(attrs[key]) for key, kind in row.schema.items())
+    return replace(node, op=row.name, attrs=attrs) if accepted and not lost else None
+
+
+__all__ = ["FAMILIES", "OPS", "ROWS", "UNLISTED", "Operator", "at_opset", "node_at", "rows_at", "version_at"]

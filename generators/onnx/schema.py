@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,9 @@ FILE = Path(__file__).with_name("schemas.json")
 MICROSOFT = "com.microsoft"
 """The domain of the operators that onnxruntime adds to ONNX's own."""
 OLDEST = 7
-"""The oldest opset of a case. TVM and onnxruntime take older ones for few operators only."""
+"""The oldest opset that is drawn. TVM and onnxruntime take older ones for few operators only."""
+FIRST_KNOWN = 1
+"""The oldest opset of a case that was read from a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,13 @@ class Schema:
     types: Mapping[str, tuple[DType, ...]]
     kernels: Mapping[str, tuple[DType, ...]]
     runs: bool = True
+    _inputs: Mapping[str, Parameter] = field(init=False, repr=False, compare=False)
+    _input_dtypes: Mapping[str, tuple[DType, ...]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # a case asks for these hundreds of times while it is drawn
+        object.__setattr__(self, "_inputs", {each.name: each for each in self.inputs})
+        object.__setattr__(self, "_input_dtypes", {each.name: self._dtypes_of(each.type) for each in self.inputs})
 
     @property
     def row(self) -> str:
@@ -69,15 +78,17 @@ class Schema:
         return bool(self.domain) or (self.since <= opset and (self.last is None or opset <= self.last))
 
     def has_input(self, name: str) -> bool:
-        return any(each.name == name for each in self.inputs)
+        return name in self._inputs
 
     def input(self, name: str) -> Parameter:
-        return next(each for each in self.inputs if each.name == name)
+        return self._inputs[name]
 
     def dtypes(self, name: str) -> tuple[DType, ...]:
         """The dtypes that an input may have so that all readers can run it: those of onnxruntime's kernels, and half
         precision where there is a kernel for float32, because readers compute it in float32 where they have none."""
-        type = self.input(name).type
+        return self._input_dtypes[name]
+
+    def _dtypes_of(self, type: str) -> tuple[DType, ...]:
         if type in DTYPE_NAMES:
             return (DType(type),)
         allowed = self.types.get(type, ())
@@ -93,8 +104,14 @@ def _document() -> dict[str, Any]:
 
 
 def newest_opset() -> int:
-    """The newest opset that both onnx and onnxruntime have."""
+    """The newest opset that both onnx and onnxruntime have. Cases are drawn up to it."""
     newest: int = _document()["newest"]
+    return newest
+
+
+def newest_known_opset() -> int:
+    """The newest opset that onnx has. onnxruntime may not run it yet."""
+    newest: int = _document()["known"]
     return newest
 
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from generators.graph import Array, Attrs, DType, Form, Graph, Input, Node, Role, TensorType
-from generators.onnx import model
+from generators.graph import Array, Attrs, Case, DType, Form, Graph, Input, Node, Role, TensorType
+from generators.onnx import model, unlisted
 from generators.onnx.computed import computed
 from generators.onnx.forms import WIDER
 from generators.onnx.model import ELEMENTS, Attribute, Body, Function, OnnxModel, Tensor, Value
 from generators.onnx.operator import DTYPE_ATTRIBUTES, OUTPUTS, PREVIOUS, NodeForm
+from generators.onnx.unlisted import UnlistedForm
 from generators.table import TABLE
 
 IR_VERSION = 8
@@ -60,6 +61,14 @@ def render(graph: Graph, tensors: Mapping[str, Array]) -> File:
     return file.finish()
 
 
+def inputs_of_file(case: Case) -> Mapping[str, Array]:
+    """The inputs of the file of a case at its own sizes, in the order of the file; of a given file by its names."""
+    if case.given is not None:
+        names = case.given.names
+        return {names[name]: array for name, array in case.inputs.items() if name in names}
+    return render(case.bound, case.tensors).inputs
+
+
 @dataclass
 class _File:
     graph: Graph
@@ -69,6 +78,8 @@ class _File:
     initializers: dict[str, Tensor] = field(default_factory=dict)
     functions: list[Function] = field(default_factory=list)
     given: dict[str, Array] = field(default_factory=dict)
+    versions: dict[str, int] = field(default_factory=dict)
+    """Those of domains beside ONNX's own, where they are not 1."""
 
     def __post_init__(self) -> None:
         self.types = self.graph.types
@@ -86,6 +97,10 @@ class _File:
 
     def add(self, node: Node) -> None:
         form = TABLE[node.op].source
+        if isinstance(form, UnlistedForm):
+            self.nodes.append(unlisted.node_of(node))
+            self.versions[str(node.attrs["domain"])] = int(str(node.attrs["version"]))
+            return
         assert isinstance(form, NodeForm)
         self._write(node, self._calls(node, form, self._inputs_of(node, form)))
 
@@ -209,7 +224,7 @@ class _File:
         self.nodes.append(model.Node("If", (condition,), outputs, tuple(branches)))
 
     def _opsets(self, *domains: str) -> dict[str, int]:
-        return {"": self.graph.opset} | {domain: 1 for domain in domains if domain}
+        return {"": self.graph.opset} | {domain: self.versions.get(domain, 1) for domain in domains if domain}
 
     def finish(self) -> File:
         """An output that is an input of the model, or another output, becomes the result of an Identity: a file names

@@ -51,7 +51,7 @@ def call(b: Builder, name: str, *args: Value, **attrs: Attr) -> Value:
 
 
 def image(b: Builder, channels: int = 0) -> Value:
-    """Pick a batch of float32 images, of so many channels if the number is not 0."""
+    """Pick a batch of float32 images, of this many channels if the number is not 0."""
     count = channels or b.source.choice((1, 2, 3, 4, 8))
     side = b.source.choice((4, 5, 7, 8))
     return b.pick(

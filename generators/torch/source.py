@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from generators.graph import Form, Graph, Input, Node, Role, TensorType
@@ -109,3 +110,18 @@ def _in_double(node: Node) -> Node:
     """Return the node with float64 in place of the other float dtypes among its attributes."""
     schema = TABLE[node.op].schema
     return replace(node, attrs={key: schema[key].in_double(value) for key, value in node.attrs.items()})
+
+
+def called(graph: Graph, node: Node) -> str:
+    """The function that a node's source calls, or its expression."""
+    types = graph.types
+    made = constructor(node, node.args, tuple(types[name] for name in node.args), "layer")
+    lines = statements(node, node.args, "layer")
+    if assigned := next((line for line in lines if re.match(r"\w+\[", line)), ""):
+        return assigned
+    source = "\n".join([*made, *lines])
+    if found := re.search(r"\b((?:torch|F)(?:\.[A-Za-z_]\w*)+)\(", source):
+        return found[1]
+    if found := re.search(r"\b\w+\.([a-z_]\w*)\(", source):
+        return f"Tensor.{found[1]}"
+    return source.split("\n")[-1].partition(" = ")[2] or source.split("\n")[-1]

@@ -9,11 +9,10 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import Attr, Attrs, DType, TensorType, Value
 from generators.onnx.call import Call
-from generators.onnx.guard import ordered
 from generators.onnx.operator import Constant, Operator, Results
 from generators.onnx.ops.axes import axis_in, product, some_axis
 from generators.onnx.ops.elementwise import one_term
-from generators.onnx.ops.operands import float32, one, same_type, tensor, thinned
+from generators.onnx.ops.operands import float32, one, same_type, tensor, tensor_of_model, thinned
 from generators.onnx.ops.pairs import two_terms
 from generators.onnx.schema import MICROSOFT, Schema
 from generators.op import BOOL, NUMBER, Arithmetic, one_of, require
@@ -87,7 +86,7 @@ def _with_slope(b: Builder, schema: Schema) -> Sequence[Value]:
     shapes = [(), (1,), sizes[-1:], thinned(b, sizes), sizes]
     if len(sizes) > 1:
         shapes.append((sizes[1], *(1 for _ in sizes[2:])))
-    return x, b.tensor_of_model(dtype, *b.source.choice(shapes))
+    return x, tensor_of_model(b, dtype, *b.source.choice(shapes))
 
 
 def _prelu(call: Call) -> TensorType:
@@ -100,7 +99,7 @@ def _with_bias(b: Builder, schema: Schema) -> Sequence[Value]:
     x = tensor(b, schema, schema.inputs[0].name, (1, 5))
     if schema.inputs[1].optional and b.source.chance(40):
         return (x,)
-    return x, b.tensor_of_model(x.type.dtype, x.type.sizes[-1])
+    return x, tensor_of_model(b, x.type.dtype, x.type.sizes[-1])
 
 
 def _biased(call: Call) -> TensorType:
@@ -175,8 +174,8 @@ def _with_a_factor(operator: Operator) -> Operator:
     return replace(operator, multiplies_by_zero=lambda call: call.number("alpha") == 0)
 
 
-def _one_in_order(b: Builder, schema: Schema) -> tuple[Value, ...]:
-    return (ordered(b, tensor(b, schema, schema.inputs[0].name, (1, 5))),)
+def _one_with_axes(b: Builder, schema: Schema) -> tuple[Value, ...]:
+    return (tensor(b, schema, schema.inputs[0].name, (1, 5)),)
 
 
 OPERATORS: tuple[Operator, ...] = (
@@ -226,7 +225,7 @@ OPERATORS: tuple[Operator, ...] = (
     Operator("PRelu", _with_slope, _prelu, terms=one_term, arithmetic=Arithmetic.EXACT_WHERE_HELD, plainer="Add"),
     _softmax("Softmax", 0.0, None),
     _softmax("LogSoftmax", 1.0, "Softmax"),
-    Operator("Hardmax", _one_in_order, _normalised, _some_axis, plainer="Softmax"),
+    Operator("Hardmax", _one_with_axes, _normalised, _some_axis, plainer="Softmax"),
     Operator(
         "Dropout",
         one(),

@@ -41,7 +41,7 @@ def some_axis(source: ChoiceSource, call: Call, rank: int | None = None) -> int:
 
 
 def some_axes(source: ChoiceSource, call: Call, axes: Sequence[int], rank: int, least: int = 1) -> tuple[int, ...]:
-    """Draw at least so many of the axes, mostly in ascending order."""
+    """Draw at least this many of the axes, mostly in ascending order."""
     chosen = source.some(axes, min(least, len(axes)), len(axes))
     chosen = sorted(chosen) if source.chance(70) else chosen
     return tuple(written(source, call, axis, rank) for axis in chosen)

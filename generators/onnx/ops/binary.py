@@ -16,6 +16,7 @@ from generators.onnx.ops.operands import FLAG, Operands, broadcast_of, dtype_for
 from generators.onnx.ops.pairs import another, pair, several, two_terms
 from generators.onnx.schema import Schema
 from generators.op import NO_ZEROS, ZEROS_OF_BASE, Arithmetic, ZeroSensitivity, one_of, require, zeros_of
+from generators.operator_class import OperatorClass
 
 
 def _arithmetic(
@@ -101,9 +102,9 @@ def _direction(source: ChoiceSource, call: Call) -> Attrs:
 
 
 OPERATORS: tuple[Operator, ...] = (
-    _arithmetic("Add", Arithmetic.EXACT_WHERE_HELD, None),
+    _arithmetic("Add", Arithmetic.EXACT_WHERE_HELD, None).of_class(OperatorClass.ADDITION),
     _arithmetic("Sub", Arithmetic.EXACT_WHERE_HELD, "Mul"),
-    _arithmetic("Mul", Arithmetic.EXACT_WHERE_HELD, "Add"),
+    _arithmetic("Mul", Arithmetic.EXACT_WHERE_HELD, "Add").of_class(OperatorClass.PRODUCT),
     _arithmetic("Div", Arithmetic.ONE_STEP, "Sub", _quotient, zeros_of(1)),
     _arithmetic("Pow", Arithmetic.FUNCTION, "Sub", _power, ZEROS_OF_BASE),
     Operator("Mod", _quotient, _rest, _fmod, kinds={"fmod": FLAG}, terms=two_terms, plainer="Sub"),

@@ -14,25 +14,25 @@ from generators.onnx.ops.elementwise import one_term
 from generators.onnx.ops.operands import tensor
 from generators.onnx.schema import Schema
 from generators.op import INT, ZEROS_WHERE_BOOL, Arithmetic, AttrKind, one_of, require
+from generators.undefined import convertible
 
 _FLOAT8 = {"saturate": AttrKind("1", lambda v: v == 1 and INT.accepts(v)), "round_mode": one_of("up")}
 
 
 def _castable(b: Builder, schema: Schema) -> Sequence[Value]:
-    """Floats are within the range of int8: a conversion to integers is undefined out of range."""
+    """Floats are in a range from which the conversion to each signed integer is defined (`generators.undefined`)."""
     value = tensor(b, schema, "input")
-    return (finite(b, value, -100, 100) if value.type.dtype.is_float else value,)
+    return (finite(b, value, *convertible(DType.INT8)) if value.type.dtype.is_float else value,)
 
 
 def _cast(call: Call) -> TensorType:
-    """A negative float is out of the range of uint8. CastLike converts floats to it."""
     dtype = DType(call.text("to"))
     require(dtype in call.schema.types["T2"], f"{call.schema.row} has no {dtype}")
-    require(dtype is not DType.UINT8 or not call.first.dtype.is_float, "floats become uint8 in CastLike")
     return call.first.with_dtype(dtype)
 
 
 def _to(source: ChoiceSource, call: Call) -> Attrs:
+    """Negative floats have no defined conversion to uint8. CastLike converts positive ones to it."""
     dtypes = [dtype for dtype in call.schema.types["T2"] if dtype is not DType.UINT8 or not call.first.dtype.is_float]
     return {"to": source.choice(dtypes).value, **_of_float8(source, call)}
 
@@ -48,7 +48,7 @@ def _value_and_model(b: Builder, schema: Schema) -> Sequence[Value]:
     value, model = tensor(b, schema, "input"), tensor(b, schema, "target_type")
     dtype = model.type.dtype
     if value.type.dtype.is_float and not dtype.is_float:
-        value = finite(b, value, 0 if dtype is DType.UINT8 else -100, 100)
+        value = finite(b, value, *convertible(dtype))
     return value, model
 
 

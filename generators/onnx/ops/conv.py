@@ -10,10 +10,11 @@ from generators.graph import Attr, Attrs, DType, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import Operator
 from generators.onnx.ops.axes import product
-from generators.onnx.ops.operands import tensor
+from generators.onnx.ops.operands import tensor, tensor_of_model
 from generators.onnx.ops.windows import AUTO_PAD, draw_padding, draw_steps, each, images, padding, slid
 from generators.onnx.schema import Schema
 from generators.op import Arithmetic, require
+from generators.operator_class import OperatorClass
 from generators.torch.ops.contraction import further
 from generators.torch.ops.conv import CHANNELS, KERNELS
 
@@ -34,12 +35,12 @@ def _drawn(b: Builder, schema: Schema, transposed: bool) -> tuple[Value, ...] | 
     out = source.choice([o for o in CHANNELS if o <= max(room, 1)])
     lead = (channels, out) if transposed else (out * groups, channels // groups)
     weight = _weight(b, x.type.dtype, (*lead, *kernel))
-    return (x, weight) if source.chance(50) else (x, weight, b.tensor_of_model(x.type.dtype, out * groups))
+    return (x, weight) if source.chance(50) else (x, weight, tensor_of_model(b, x.type.dtype, out * groups))
 
 
 def _weight(b: Builder, dtype: DType, shape: Sequence[int]) -> Value:
     if b.source.chance(88):
-        return b.tensor_of_model(dtype, *shape)
+        return tensor_of_model(b, dtype, *shape)
     type = TensorType(dtype, tuple(shape))
     return further(b, lambda other: other == type, lambda: type)
 
@@ -196,6 +197,7 @@ OPERATORS: tuple[Operator, ...] = (
         terms=lambda call: product(call["W"].sizes[1:]),
         arithmetic=Arithmetic.SUM_IN_ANY,
         multiplies_by_zero=_pads_something,
+        classes=(OperatorClass.CONVOLUTION_2D,),
     ),
     Operator(
         "ConvTranspose",

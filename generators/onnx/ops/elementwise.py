@@ -14,6 +14,7 @@ from generators.onnx.operator import Operator
 from generators.onnx.ops.operands import FLAG, Operands, one, same_type, tensor
 from generators.onnx.schema import Schema
 from generators.op import NO_ZEROS, Arithmetic, ZeroSensitivity, zeros_of
+from generators.operator_class import OperatorClass
 
 
 def _within(low: float, high: float, domain: Domain) -> Operands:
@@ -98,7 +99,9 @@ OPERATORS: tuple[Operator, ...] = (
     _function("Sinh", _UP_TO_8, scale=1.0),
     _function("Cosh", _UP_TO_8),
     _function("Log", _within(0.125, 2.0**20, POSITIVE)),
-    _function("Sqrt", _within(0.0, 2.0**20, within(0, 16)), arithmetic=Arithmetic.ONE_STEP),
+    _function("Sqrt", _within(0.0, 2.0**20, within(0, 16)), arithmetic=Arithmetic.ONE_STEP).of_class(
+        OperatorClass.SQUARE_ROOT
+    ),
     _function("Reciprocal", _nonzero, arithmetic=Arithmetic.ONE_STEP, zeros=zeros_of(0)),
     _function("Acos", _UP_TO_1, scale=1.0),
     _function("Asin", _UP_TO_1),

@@ -19,7 +19,7 @@ from generators.onnx.ops.axes import (
     with_size,
     written,
 )
-from generators.onnx.ops.operands import one, tensor
+from generators.onnx.ops.operands import one, tensor, tensor_of_model
 from generators.onnx.schema import Schema
 from generators.op import INTS, require
 
@@ -101,7 +101,7 @@ def indices_into(b: Builder, schema: Schema, shape: tuple[int, ...], size: int) 
     """Indices of a dimension: sometimes from the end, often a constant of the model."""
     size = least(b, size)
     low = 0 if schema.since < 11 or b.source.chance(40) else -size
-    return b.tensor_of_model(index_dtype(b, schema), *shape, domain=within(low, max(size - 1, low)))
+    return tensor_of_model(b, index_dtype(b, schema), *shape, domain=within(low, max(size - 1, low)))
 
 
 def some_of(b: Builder, size: int) -> int:

@@ -97,7 +97,7 @@ def _split_attributes(source: ChoiceSource, call: Call) -> Attrs | None:
 
 
 def _last(size: int, parts: int) -> int:
-    """The size of the last of so many parts, of which the others are equal and as small as they can be."""
+    """The size of the last of this many parts, of which the others are equal and as small as they can be."""
     return size - -(-size // parts) * (parts - 1)
 
 

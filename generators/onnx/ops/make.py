@@ -11,7 +11,7 @@ from generators.graph import Attr, Attrs, DType, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import Constant, Operator
 from generators.onnx.ops.axes import FROM_END, written
-from generators.onnx.ops.operands import float32, one
+from generators.onnx.ops.operands import float32, one, tensor_of_model
 from generators.onnx.schema import Schema
 from generators.op import INT, NUMBER, SCALAR, SIZES, AttrKind, require
 from generators.torch.ops.literals import require_fits
@@ -166,7 +166,7 @@ def _one_hot_operands(b: Builder, schema: Schema) -> tuple[Value, ...]:
     if len(shape) > 1 and (batch := b.symbolic_size(8, 60)):
         shape = (batch, *shape[1:])
     domain = distinct(low, low + 12, len(shape) - 1) if dtypes[0].is_float else within(low, 7)
-    return b.fresh_input(TensorType(dtypes[0], shape), domain=domain), b.tensor_of_model(dtypes[1], 2)
+    return b.fresh_input(TensorType(dtypes[0], shape), domain=domain), tensor_of_model(b, dtypes[1], 2)
 
 
 def _one_hot_attributes(source: ChoiceSource, call: Call) -> Attrs:

@@ -10,9 +10,10 @@ from generators.graph import Attrs, DType, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import Operator
 from generators.onnx.ops.axes import product
-from generators.onnx.ops.operands import float32, tensor
+from generators.onnx.ops.operands import float32, tensor, tensor_of_model
 from generators.onnx.schema import MICROSOFT, Schema
 from generators.op import Arithmetic, require
+from generators.operator_class import OperatorClass
 from generators.torch.ops import einsum
 from generators.torch.ops.contraction import WIDTHS, further, width
 from generators.torch.ops.einsum import accepted, meet
@@ -37,7 +38,7 @@ def _gemm_operands(b: Builder, schema: Schema) -> tuple[Value, ...]:
 
 def _mostly_of_model(b: Builder, type: TensorType) -> Value:
     if b.source.chance(75):
-        return b.tensor_of_model(type.dtype, *type.sizes)
+        return tensor_of_model(b, type.dtype, *type.sizes)
     return further(b, lambda other: other == type, lambda: type)
 
 
@@ -111,7 +112,7 @@ def _second(b: Builder, x: TensorType, dtype: DType, least: int = 1) -> Value:
 
     if source.chance(50):
         made = otherwise()
-        return b.tensor_of_model(dtype, *made.sizes)
+        return tensor_of_model(b, dtype, *made.sizes)
     return further(b, fits, otherwise)
 
 
@@ -140,7 +141,7 @@ def _zero_point(b: Builder, dtype: DType, second: TensorType | None) -> Value:
     shapes: list[tuple[int, ...]] = [(), (1,)]
     if second is not None and second.rank > 1:
         shapes.append(_columns(second))
-    return b.tensor_of_model(dtype, *b.source.choice(shapes))
+    return tensor_of_model(b, dtype, *b.source.choice(shapes))
 
 
 def _columns(second: TensorType) -> tuple[int, ...]:
@@ -207,6 +208,7 @@ OPERATORS: tuple[Operator, ...] = (
         arithmetic=Arithmetic.SUM_IN_ANY,
         multiplies_by_zero=_has_a_zero_factor,
         plainer="MatMul",
+        classes=(OperatorClass.MATRIX_PRODUCT,),
     ),
     Operator(
         "MatMul",
@@ -214,6 +216,7 @@ OPERATORS: tuple[Operator, ...] = (
         lambda call: _multiplied(call["A"], call["B"]),
         terms=_inner,
         arithmetic=Arithmetic.SUM_IN_ANY,
+        classes=(OperatorClass.MATRIX_PRODUCT,),
     ),
     Operator("MatMulInteger", _integer_operands, _matmul_integer),
     Operator("MatMulInteger16", _integer_operands, _matmul_integer, domain=MICROSOFT),
@@ -225,5 +228,6 @@ OPERATORS: tuple[Operator, ...] = (
         kinds={"equation": einsum.EQUATION},
         terms=lambda call: einsum.reduced_terms(call.types, call.attrs),
         arithmetic=Arithmetic.SUM_IN_ANY,
+        classes=(OperatorClass.MATRIX_PRODUCT,),
     ),
 )

@@ -12,7 +12,7 @@ from generators.graph import Attr, Attrs, DType, Role, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import OUTPUTS, Operator, Results
 from generators.onnx.ops.axes import axis_in, product
-from generators.onnx.ops.operands import FLAG, float32, one, tensor
+from generators.onnx.ops.operands import FLAG, float32, one, tensor, tensor_of_model
 from generators.onnx.schema import MICROSOFT, Schema, helpers_dtypes
 from generators.op import Arithmetic, AttrKind, require
 from generators.torch.ops.contraction import further
@@ -26,7 +26,7 @@ _TINY = (*_EPSILON, float32(1e-12))
 def _owned(b: Builder, dtype: DType, *shape: int, domain: Domain = ANY) -> Value:
     """Mostly a tensor of the model; sometimes a computed value, where it may be any number."""
     if domain != ANY or b.source.chance(88):
-        return b.tensor_of_model(dtype, *shape, domain=domain)
+        return tensor_of_model(b, dtype, *shape, domain=domain)
     type = TensorType(dtype, shape)
     return further(b, lambda other: other == type, lambda: type)
 

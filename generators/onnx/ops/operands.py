@@ -10,6 +10,7 @@ from generators.builder import Builder
 from generators.domain import ANY, Domain, within
 from generators.graph import DType, Role, TensorType, Value
 from generators.onnx.call import Call
+from generators.onnx.forms import may_hold
 from generators.onnx.schema import Schema, helpers_dtypes
 from generators.op import AttrKind
 from generators.torch.ops.rules import broadcast
@@ -33,6 +34,16 @@ def _dtypes(b: Builder, schema: Schema, name: str) -> tuple[DType, ...]:
     need an Identity for outputs, which older opsets have not for bfloat16."""
     dtypes = schema.dtypes(name)
     return tuple(dtype for dtype in dtypes if dtype in helpers_dtypes("Identity", b.opset)) if schema.domain else dtypes
+
+
+def tensor_of_model(b: Builder, dtype: DType, *shape: int, domain: Domain = ANY) -> Value:
+    """Add a tensor that a model mostly has: an initializer, else the result of a node Constant or an input. Sometimes
+    return an existing initializer of this type."""
+    percentile = b.source.integer(1, 100)
+    if percentile <= 60:
+        return b.param(dtype, *shape, domain=domain)
+    role = Role.BUFFER if percentile <= 75 and may_hold(b.opset, dtype) else Role.INPUT
+    return b.fresh_input(TensorType(dtype, shape), role, domain)
 
 
 def one(ranks: tuple[int, int] = (0, 5)) -> Operands:
@@ -64,7 +75,7 @@ def thinned(b: Builder, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def scalar(b: Builder, dtype: DType, domain: Domain = ANY) -> Value:
     """A 0-d tensor of the model."""
-    return b.tensor_of_model(dtype, domain=domain)
+    return tensor_of_model(b, dtype, domain=domain)
 
 
 def exactly(b: Builder, dtype: DType, number: int, *shape: int) -> Value:

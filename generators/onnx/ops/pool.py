@@ -120,9 +120,7 @@ def _unpool_operands(b: Builder, schema: Schema) -> tuple[Value, ...]:
     count = x.type.numel
     most = max(0, count * 2 ** (x.type.rank - 2) - 1)
     flat = b.fresh_input(TensorType(DType.INT64, (count,)), Role.INPUT, distinct(0, int(most), 0))
-    from generators.onnx.rows import at_opset
-
-    reshape = at_opset("Reshape", b.opset)
+    reshape = b.dialect.operator_at("Reshape", b.opset)
     shape: Attrs = {**reshape.defaults, "shape": tuple(int(size) for size in x.type.sizes)}
     return x, b.emit(reshape, (flat,), shape)[0]
 

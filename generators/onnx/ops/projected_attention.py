@@ -10,7 +10,7 @@ from generators.domain import Domain, within
 from generators.graph import Attr, Attrs, DType, Role, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import OUTPUTS, Operator, Results
-from generators.onnx.ops.operands import FLAG, dtype_for, float32
+from generators.onnx.ops.operands import FLAG, dtype_for, float32, tensor_of_model
 from generators.onnx.schema import MICROSOFT, Schema
 from generators.op import POSITIVE, require
 from generators.torch.ops.contraction import further
@@ -31,7 +31,7 @@ def _operands(b: Builder, schema: Schema) -> tuple[Value, ...]:
     x = TensorType(dtype, (batch, length, features))
     total = heads * (2 * width + values)
     given = [b.pick(lambda other: other == x, lambda: x)]
-    given += [b.tensor_of_model(dtype, features, total), b.tensor_of_model(dtype, total)]
+    given += [tensor_of_model(b, dtype, features, total), tensor_of_model(b, dtype, total)]
     if source.chance(50):
         given.append(_mask(b, batch, length, before + length))
     if before:
@@ -78,9 +78,7 @@ def _mask(b: Builder, batch: int, length: int, keys: int) -> Value:
 
 
 def _joined(b: Builder, axis: int, *parts: Value) -> Value:
-    from generators.onnx.rows import at_opset  # the rows import this module
-
-    concat = at_opset("Concat", b.opset)
+    concat = b.dialect.operator_at("Concat", b.opset)
     return b.emit(concat, parts, {**concat.defaults, "axis": axis})[0]
 
 

@@ -14,6 +14,7 @@ from generators.onnx.ops.axes import axes_in, product, some_axes
 from generators.onnx.ops.operands import one, tensor
 from generators.onnx.schema import Schema
 from generators.op import Arithmetic
+from generators.operator_class import OperatorClass
 
 HALVES = (DType.FLOAT16, DType.BFLOAT16)
 MOST_IN_HALF = 64
@@ -145,8 +146,8 @@ def _extreme(name: str, plainer: str) -> Operator:
 OPERATORS: tuple[Operator, ...] = (
     _extreme("ReduceMax", "ReduceSum"),
     _extreme("ReduceMin", "ReduceMax"),
-    _row("ReduceSum", plainer=None),
-    _row("ReduceMean", draw=_some_elements),
+    _row("ReduceSum", plainer=None).of_class(OperatorClass.SUM_OR_MEAN),
+    _row("ReduceMean", draw=_some_elements).of_class(OperatorClass.SUM_OR_MEAN),
     _row("ReduceProd", _factors, arithmetic=Arithmetic.FUNCTION, plainer="ReduceMean"),
     _row("ReduceLogSumExp", _exponents, arithmetic=Arithmetic.FUNCTION_IN_ANY, plainer="ReduceMean"),
     _row("ReduceLogSum", _positive, arithmetic=Arithmetic.FUNCTION_IN_ANY, plainer="ReduceMean"),

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from generators.builder import Builder
 from generators.choice import ChoiceSource
-from generators.graph import Array, Attr, Attrs, DType, TensorType, Value
+from generators.graph import Attr, Attrs, DType, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import Constant, Operator
 from generators.onnx.ops.axes import product
 from generators.onnx.ops.operands import float32
+from generators.onnx.ops.positions import LONGEST, ROUNDED, is_certain, ways
 from generators.onnx.schema import Schema
 from generators.op import NUMBERS, SIZES, one_of, require
 
 _SCALES = tuple(map(float32, (2.0, 2.0, 0.5, 1.5, 0.75, 3.0, 1.0, 2.5, 1.3, 0.3)))
 _ROOM = 2048
 """The most elements of a resized image."""
-_LONGEST = 1 << 12
-"""The largest size for which each position is checked."""
 
 MODES = ("nearest", "linear", "cubic")
 _POSITIONS = ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize")
@@ -33,69 +31,6 @@ POLICIES = ("stretch", "not_larger", "not_smaller")
 
 def _positions_of(schema: Schema) -> tuple[str, ...]:
     return (*_POSITIONS, *_EXTRA_POSITIONS.get(schema.since, ()))
-
-
-# --- where the pixels of the result lie in the operand
-
-
-def _ways(how: str, old: int, new: int, scale: float, roi: tuple[float, float]) -> list[Array]:
-    """The positions of the new pixels along an axis, computed in float64 and float32, with quotients and products."""
-    return [
-        _positions(how, old, new, dtype(scale), dtype(roi[0]), dtype(roi[1]), quotient)
-        for dtype in (np.float64, np.float32)
-        for quotient in (True, False)
-    ]
-
-
-def _positions(how: str, old: int, new: int, scale: Any, low: Any, high: Any, quotient: bool) -> Array:
-    """The positions, in the dtype of `scale`, as docs/Operators.md of onnx says. Without `quotient`, what is divided is
-    multiplied with the reciprocal."""
-    dtype = type(scale)
-    at, half, last = np.arange(new, dtype=dtype), dtype(0.5), dtype(old - 1)
-
-    def over(x: Any, y: Any) -> Any:
-        return x / y if quotient else x * (dtype(1) / y)
-
-    found: Array
-    match how:
-        case "asymmetric":
-            found = over(at, scale)
-        case "align_corners":
-            found = over(at * last, dtype(new - 1)) if new > 1 else 0 * at
-        case "tf_crop_and_resize" if new > 1:
-            found = low * last + over(at * (high - low) * last, dtype(new - 1))
-        case "tf_crop_and_resize":
-            found = half * (low + high) * last + 0 * at
-        case "half_pixel_symmetric":
-            shift = dtype(old) / 2 * (1 - over(dtype(new), scale * dtype(old)))
-            found = shift + over(at + half, scale) - half
-        case _:
-            found = over(at + half, scale) - half
-    return found
-
-
-_ROUNDED: dict[str, Callable[[Array], Array]] = {
-    "round_prefer_floor": lambda x: np.ceil(x - 0.5),
-    "round_prefer_ceil": lambda x: np.floor(x + 0.5),
-    "floor": np.floor,
-    "ceil": np.ceil,
-}
-
-
-def _is_certain(
-    ways: Sequence[Array], old: int, rounded: Callable[[Array], Array] | None, cut: bool, exact: bool
-) -> bool:
-    """Whether the nearest pixels, and those outside the image, are the same however positions are rounded. Positions
-    that are computed exactly may lie between two pixels, if the formula has few steps (`exact`)."""
-    wide = np.stack([way.astype(np.float64) for way in ways])
-    slack = np.where((wide == wide[0]).all(0) & exact, 0, 1e-5 * (1 + np.abs(wide[0])))
-    around = np.concatenate([wide - slack, wide, wide + slack])
-    views = []
-    if rounded is not None:
-        views.append(np.clip(rounded(around), 0, old - 1))
-    if cut:
-        views.append((around < 0) | (around > old - 1))
-    return all(bool((view == view[0]).all()) for view in views)
 
 
 # --- types
@@ -169,13 +104,13 @@ def _resized(call: Call) -> TensorType:
         require(call.number("extrapolation_value") in (0, 1), "extrapolated integers are rounded in other ways")
     _require_changes(call, how, new, steps)
     kind = call.text("nearest_mode") if call.has("nearest_mode") else "floor"
-    rounded = _ROUNDED[kind] if mode == "nearest" else None
+    rounded = ROUNDED[kind] if mode == "nearest" else None
     for axis, (old, size, step) in enumerate(zip(x.sizes, new, steps, strict=True)):
         if old == size or (rounded is None and how != "tf_crop_and_resize"):
             continue
-        require(max(old, size) <= _LONGEST, f"{x} is too long to check")
-        ways = _ways(how, int(old), int(size), step, _region(call, axis))
-        certain = _is_certain(ways, int(old), rounded, how == "tf_crop_and_resize", exact=how != "half_pixel_symmetric")
+        require(max(old, size) <= LONGEST, f"{x} is too long to check")
+        found = ways(how, int(old), int(size), step, _region(call, axis))
+        certain = is_certain(found, int(old), rounded, how == "tf_crop_and_resize", exact=how != "half_pixel_symmetric")
         require(certain, f"the nearest pixel is a matter of rounding from {old} to {size}")
     return x.with_shape(*new)
 

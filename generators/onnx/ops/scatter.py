@@ -10,7 +10,7 @@ from generators.onnx.call import Call
 from generators.onnx.operator import Operator
 from generators.onnx.ops.axes import agreed, agreed_axis, axis_in, least, product
 from generators.onnx.ops.index import agreed_attributes, index_dtype, indices_into, some_of
-from generators.onnx.ops.operands import tensor
+from generators.onnx.ops.operands import tensor, tensor_of_model
 from generators.onnx.schema import Schema
 from generators.op import one_of, require
 
@@ -51,7 +51,7 @@ def _distinct(b: Builder, schema: Schema, shape: tuple[int, ...], size: int, axi
     """Indices that differ along an axis. All count from the start, or all from the end: -1 is the last position."""
     low = -size if schema.since >= 11 and b.source.chance(40) else 0
     domain: Domain = distinct(low, max(low + size - 1, low), axis)
-    return b.tensor_of_model(index_dtype(b, schema), *shape, domain=domain)
+    return tensor_of_model(b, index_dtype(b, schema), *shape, domain=domain)
 
 
 def _most(b: Builder, size: int) -> int:
@@ -63,14 +63,12 @@ def _most(b: Builder, size: int) -> int:
 
 def _elements(call: Call) -> TensorType:
     x, indices, updates, axis = call["data"], call["indices"], call["updates"], axis_in(call)
-    reduction = _reduction(call)
+    _reduction(call)
     require(indices.sizes == updates.sizes, f"{indices} and {updates} have other sizes")
     require(x.rank == indices.rank, f"{indices} has not the rank of {x}")
     require(x.sizes[axis] > 0 or indices.numel == 0, "a dimension of size 0 has no positions")
     for place, size in enumerate(indices.sizes):
         require(place == axis or size <= x.sizes[place], f"{indices} is larger than {x}")
-    if reduction == "none":
-        require(indices.sizes[axis] <= x.sizes[axis], f"{indices} names a position twice")
     return x
 
 
@@ -107,15 +105,13 @@ def _elements_terms(call: Call) -> int:
 def _nd(call: Call) -> TensorType:
     """The last dimension of the indices holds a position in the first dimensions; there a slice is written."""
     x, indices, updates = call["data"], call["indices"], call["updates"]
-    reduction = _reduction(call)
+    _reduction(call)
     require(x.rank > 0 and indices.rank > 0, "takes ranks above 0")
     depth = int(indices.sizes[-1])
     require(1 <= depth <= x.rank, f"{x} has no {depth} dimensions to index")
     wanted = (*indices.sizes[:-1], *x.sizes[depth:])
     require(updates.sizes == wanted, f"{updates} should have the sizes {list(wanted)}")
     require(product(x.sizes[:depth]) > 0 or indices.numel == 0, "a dimension of size 0 has no positions")
-    if reduction == "none":
-        require(product(indices.sizes[:-1]) <= product(x.sizes[:depth]), f"{indices} names a position twice")
     return x
 
 

@@ -7,7 +7,6 @@ from generators.choice import ChoiceSource
 from generators.domain import NONZERO, distinct
 from generators.graph import Attr, Attrs, DType, TensorType, Value
 from generators.onnx.call import Call
-from generators.onnx.guard import ordered
 from generators.onnx.operator import Constant, Operator
 from generators.onnx.ops.axes import axis_in, with_size, written
 from generators.onnx.ops.operands import dtype_for, tensor
@@ -23,7 +22,7 @@ def _mostly_without_ties(b: Builder, schema: Schema) -> tuple[Value, ...]:
     """ONNX says which of equal numbers is chosen, but not how they are rounded: few of the numbers are equal."""
     name = schema.inputs[0].name
     if b.source.chance(50):
-        return (ordered(b, tensor(b, schema, name, (1, 5))),)
+        return (tensor(b, schema, name, (1, 5)),)
     type = TensorType(dtype_for(b, schema, name), b.shape(b.source.integer(1, 5)))
     axis = ranked_axis(type)
     size = int(type.sizes[axis])
@@ -70,15 +69,14 @@ COUNT = AttrKind("a list of one integer", _is_count)
 
 
 def _top(call: Call) -> tuple[TensorType, ...]:
-    """The k largest or smallest elements, and their positions. The order is only defined where they are sorted. The
-    first version needs a positive k, says the inference of onnx."""
+    """The k largest or smallest elements, and their positions. The first version needs a positive k, says the inference
+    of onnx."""
     given = call.attr("k") if call.has("k") else (call.integers("K") or (None,))[0]
     axis = _top_axis(call)
     require(isinstance(given, int), "k is needed")
     assert isinstance(given, int)
     require(call.has("K") or given > 0, "k must be positive")
     require(0 <= given <= call.first.sizes[axis], f"{call.first} has no {given} elements along {axis}")
-    require(not call.has("sorted") or call.integer("sorted") == 1 or given <= 1, "the order of the elements is open")
     values = with_size(call.first, axis, given)
     return values, values.with_dtype(DType.INT64)
 

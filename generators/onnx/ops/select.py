@@ -13,6 +13,7 @@ from generators.onnx.ops.operands import FLAG, one, tensor
 from generators.onnx.ops.pairs import another
 from generators.onnx.schema import Schema
 from generators.op import INT, NUMBER, require
+from generators.operator_class import OperatorClass
 from generators.torch.ops.rules import broadcast
 
 MIN_ABOVE_MAX = 13
@@ -74,7 +75,9 @@ _BOUND = Constant(NUMBER, None, scalar=True)
 
 OPERATORS: tuple[Operator, ...] = (
     Operator("Where", _condition_and_branches, _where),
-    Operator("Clip", one(), _clip, _bounds, {"min": _BOUND, "max": _BOUND}, plainer="Relu"),
+    Operator("Clip", one(), _clip, _bounds, {"min": _BOUND, "max": _BOUND}, plainer="Relu").of_class(
+        OperatorClass.GUARD, OperatorClass.CLAMP
+    ),
     Operator(
         "Trilu",
         one((2, 5)),

@@ -89,9 +89,7 @@ def _grid_size(source: ChoiceSource, call: Call) -> Attrs:
 
 
 def _emitted(b: Builder, title: str, args: Sequence[Value], given: Attrs) -> Value:
-    from generators.onnx.rows import at_opset
-
-    row = at_opset(title, b.opset)
+    row = b.dialect.operator_at(title, b.opset)
     return b.emit(row, args, {**row.defaults, **given})[0]
 
 

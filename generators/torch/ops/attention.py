@@ -8,6 +8,7 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import FLOATS, Attrs, DType, Form, TensorType, Value
 from generators.op import BOOL, INT, NUMBER, Layer, Op, Operands, Types, int_of, optional, require
+from generators.operator_class import OperatorClass
 from generators.torch.ops.contraction import exactly
 from generators.torch.ops.einsum import accepted
 from generators.torch.ops.operands import one
@@ -112,6 +113,7 @@ UNMASK_FIRST = Op(
     one((DType.BOOL,), ranks=(1, 5)),
     _mask_type,
     "{0} | (torch.arange({0}.shape[-1], device={0}.device) == 0)",
+    classes=(OperatorClass.GUARD,),
 )
 """A guard: the mask, changed so that each row allows at least one key."""
 

@@ -19,14 +19,15 @@ from generators.op import (
     NumericFacts,
     Op,
     Operands,
+    RowFacts,
     Spelling,
-    Terms,
     Types,
     number_of,
     one_term,
     require,
     zeros_of,
 )
+from generators.operator_class import OperatorClass
 from generators.torch.ops.guard import clamped
 from generators.torch.ops.pairs import (
     ANY_DTYPE,
@@ -152,13 +153,10 @@ def _row(
     infer: Infer,
     operands: Operands = ANY_PAIR,
     *,
-    terms: Terms | None = one_term,
-    scale: float = 0.0,
     sign: str = "",
     alias: str = "",
     inplace: str = "{0}.{name}_({1})",
-    plainer: str | None = "sub",
-    **facts: Unpack[NumericFacts],
+    **facts: Unpack[RowFacts],
 ) -> Op:
     """`sign` is the Python operator, `alias` another name of the function."""
     forms = {Form.METHOD: f"{{0}}.{name}({{1}})"}
@@ -168,19 +166,8 @@ def _row(
         forms[Form.FUNCTION] = f"torch.{alias}({{0}}, {{1}})"
     if inplace:
         forms[Form.INPLACE] = inplace.replace("{name}", name).replace("{sign}", sign)
-    source = f"torch.{name}({{0}}, {{1}})"
-    return Op(
-        name,
-        operands,
-        infer,
-        source,
-        arity=(2, 2),
-        terms=terms,
-        scale=scale,
-        forms=forms,
-        plainer=plainer,
-        **facts,
-    )
+    all_facts: RowFacts = {"arity": (2, 2), "terms": one_term, "plainer": "sub", **facts}
+    return Op(name, operands, infer, f"torch.{name}({{0}}, {{1}})", forms=forms, **all_facts)
 
 
 _ASSIGNED = "{out} = {0}\n{out} {sign}= {1}"
@@ -233,7 +220,7 @@ def _bitwise(name: str, sign: str, inplace: str = _ASSIGNED, plainer: str | None
 
 
 def _shift(name: str, sign: str) -> Op:
-    """Shifts by less than the number of bits of the narrowest dtype: other shifts are undefined."""
+    """Shifts by less than the number of bits of the narrowest dtype, which are defined (`generators.undefined`)."""
     operands = _second_within(0, 7, INTEGERS)
     return _row(name, promoted(*INTEGERS), operands, terms=None, sign=sign, inplace=_ASSIGNED, plainer="bitwise_and")
 
@@ -242,7 +229,7 @@ _FLOAT_PAIR = pair(FLOATS, others=ALL)
 
 OPS = (
     # arithmetic
-    _sum("add", _added, "+", ""),
+    _sum("add", _added, "+", "").of_class(OperatorClass.ADDITION),
     _sum("sub", _subtracted, "-", "subtract", plainer="mul"),
     Op(
         "rsub",
@@ -265,7 +252,7 @@ OPS = (
         inplace=_ASSIGNED,
         arithmetic=Arithmetic.EXACT_WHERE_HELD,
         plainer="add",
-    ),
+    ).of_class(OperatorClass.PRODUCT),
     Op(
         "div",
         _quotient,

@@ -8,6 +8,7 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import FLOATS, INTEGERS, Attr, Attrs, DType, Form, TensorType, Value
 from generators.op import INT, INTS, Arithmetic, AttrKind, Layer, Op, Types, int_of, ints_of, one_of, require
+from generators.operator_class import OperatorClass
 from generators.torch.ops.operands import product
 from generators.torch.ops.pad import OPS as PADS
 from generators.torch.ops.rules import NUMERIC, require_dtype, require_same_dtype
@@ -176,6 +177,7 @@ def _conv_row(nd: int) -> Op:
         },
         arithmetic=Arithmetic.SUM,
         multiplies_by_zero=_has_padding,
+        classes=(OperatorClass.CONVOLUTION_2D,) if nd == 2 else (),
     )
 
 
@@ -248,6 +250,7 @@ def _padded_row(nd: int) -> Op:
         forms={Form.MODULE: Layer(make, ("weight", "bias"), when=when)},
         arithmetic=Arithmetic.SUM,
         plainer=f"conv{nd}d",
+        classes=(OperatorClass.CONVOLUTION_2D,) if nd == 2 else (),
     )
 
 

@@ -34,6 +34,7 @@ from generators.torch.ops.literals import (
 )
 from generators.torch.ops.operands import one
 from generators.torch.ops.rules import DEFAULT_FLOAT, require_dtype
+from generators.undefined import convertible
 
 DATA = AttrKind(
     "a number, true, false, or a list of those",
@@ -98,10 +99,10 @@ def _fill_tensor(types: Types, attrs: Attrs) -> TensorType:
 
 
 def _filled_and_filling(b: Builder) -> tuple[Value, ...]:
-    """For integer tensors, a float is clamped to numbers that each integer dtype holds: other casts are undefined."""
+    """For integer tensors, a float is clamped, so that the result is defined (`generators.undefined`)."""
     x, value = b.tensor(), b.tensor(ranks=(0, 0))
     if value.type.dtype.is_float and not x.type.dtype.is_float:
-        value = clamped(b, value, 0.0 if x.type.dtype is DType.UINT8 else -100.0, 100.0)
+        value = clamped(b, value, *convertible(x.type.dtype))
     return x, value
 
 

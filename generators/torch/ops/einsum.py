@@ -12,6 +12,7 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import FLOATS, Attrs, DType, Form, Invalid, TensorType, Value
 from generators.op import Arithmetic, AttrKind, Infer, Op, Types, require
+from generators.operator_class import OperatorClass
 from generators.torch.ops.operands import product
 from generators.torch.ops.rules import ALL, NUMERIC, join, require_dtype, require_same_dtype, summed
 
@@ -237,4 +238,5 @@ EINSUM = Op(
     forms={Form.FUNCTION: "torch.einsum({equation}, [{args}])"},
     view=True,
     arithmetic=Arithmetic.SUM,
+    classes=(OperatorClass.MATRIX_PRODUCT,),
 )

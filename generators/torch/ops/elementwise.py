@@ -30,10 +30,12 @@ from generators.op import (
     require,
     zeros_of,
 )
+from generators.operator_class import OperatorClass
 from generators.torch.ops.guard import clamped
 from generators.torch.ops.operands import one
 from generators.torch.ops.pairs import WHOLE, bounded, nonzero, require_fits
 from generators.torch.ops.rules import ALL, NUMERIC, floating, require_dtype, same_type
+from generators.undefined import convertible
 
 
 def _within(low: float, high: float, dtypes: Sequence[DType] = ALL) -> Operands:
@@ -144,15 +146,8 @@ def _logit(types: Types, attrs: Attrs) -> TensorType:
 # --- casts
 
 
-def _cast(types: Types, attrs: Attrs) -> TensorType:
-    """The cast of a negative float to uint8 is undefined: `to_uint8` is a separate row."""
-    dtype = dtype_of(attrs)
-    require(dtype is not DType.UINT8 or not types[0].dtype.is_float, "floats become uint8 in to_uint8")
-    return types[0].with_dtype(dtype)
-
-
 def _castable(low: float, high: float) -> Operands:
-    """Floats are clamped first: a cast to integers is undefined out of range."""
+    """Floats are clamped first, so that the results are defined (`generators.undefined`)."""
 
     def operands(b: Builder) -> tuple[Value, ...]:
         value = b.tensor()
@@ -191,7 +186,7 @@ def _plain_cast(types: Types, attrs: Attrs) -> bool:
 def _value_and_model(b: Builder) -> tuple[Value, ...]:
     value, model = b.tensor(), b.tensor()
     if value.type.dtype.is_float:
-        value = clamped(b, value, 0.0 if model.type.dtype is DType.UINT8 else -100.0, 100.0)
+        value = clamped(b, value, *convertible(model.type.dtype))
     return value, model
 
 
@@ -244,7 +239,7 @@ OPS = (
     float_function("log2", _within(0.125, 1e6)),
     float_function("log10", _within(0.125, 1e6)),
     float_function("log1p", _within(-0.875, 1e6), scale=1.0, alias="special.log1p"),
-    float_function("sqrt", _within(0.0, 1e6), arithmetic=Arithmetic.ONE_STEP),
+    float_function("sqrt", _within(0.0, 1e6), arithmetic=Arithmetic.ONE_STEP).of_class(OperatorClass.SQUARE_ROOT),
     float_function("rsqrt", _within(0.125, 1e6), zero_sensitivity=zeros_of(0)),
     float_function("reciprocal", _nonzero, arithmetic=Arithmetic.ONE_STEP, zero_sensitivity=zeros_of(0)),
     float_function("acos", _within(-1.0, 1.0), scale=1.0, alias="arccos"),
@@ -264,6 +259,7 @@ OPS = (
         forms=unary_forms("square"),
         arithmetic=Arithmetic.EXACT_WHERE_HELD,
         plainer="tanh",
+        classes=(OperatorClass.SQUARE,),
     ),
     Op(
         "round",
@@ -301,8 +297,8 @@ OPS = (
     # casts
     Op(
         "to",
-        _castable(-100.0, 100.0),
-        _cast,
+        _castable(*convertible(DType.INT8)),
+        lambda types, attrs: types[0].with_dtype(dtype_of(attrs)),
         "{0}.to({dtype}{more})",
         _cast_attrs,
         {"dtype": DTYPE, "non_blocking": BOOL, "copy": BOOL},

@@ -9,11 +9,10 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import INTEGERS, Attrs, DType, Form, Profile, TensorType, Value
 from generators.op import NUMBER, Op, Types, optional, require
+from generators.operator_class import OperatorClass
+from generators.torch.ops.literals import largest
 from generators.torch.ops.operands import one
 from generators.torch.ops.rules import NUMERIC, promote, require_dtype
-
-GUARDS = ("clamp", "nan_to_num", "unmask_first", *(f"max_pool{n}d_with_indices" for n in (1, 2, 3)))
-"""The operators that rows add before their own call."""
 
 LARGEST = {DType.FLOAT16: 60000.0}
 """The bound of a guard that means 'no bound'; a million for the other dtypes."""
@@ -42,6 +41,8 @@ def _clamp(types: Types, attrs: Attrs) -> TensorType:
         if isinstance(bound, int) and dtype in INTEGERS:
             low, high = dtype.range
             require(low <= bound <= high, f"clamp: {dtype} cannot hold {bound}")
+        if dtype.is_float:
+            require(abs(bound) <= largest(dtype), f"clamp: {bound} is too large for {dtype}")
     return types[0].with_dtype(dtype)
 
 
@@ -80,6 +81,7 @@ CLAMP = Op(
     {"min": None, "max": None},
     forms={Form.METHOD: "{0}.clamp({min}, {max})", Form.INPLACE: "{0}.clamp_({min}, {max})"},
     plainer="tanh",
+    classes=(OperatorClass.GUARD, OperatorClass.CLAMP),
 )
 
 NAN_TO_NUM = Op(
@@ -95,6 +97,7 @@ NAN_TO_NUM = Op(
         Form.INPLACE: "{0}.nan_to_num_({nan}, {posinf}, {neginf})",
     },
     plainer="tanh",
+    classes=(OperatorClass.GUARD, OperatorClass.NAN_REPLACEMENT),
 )
 
 OPS = (CLAMP, NAN_TO_NUM)

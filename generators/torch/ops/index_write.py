@@ -56,12 +56,6 @@ def _index_add(types: Types, attrs: Attrs) -> TensorType:
     return _slices(*INDICES)(types, attrs)
 
 
-def _index_copy(types: Types, attrs: Attrs) -> TensorType:
-    x, index, _ = types
-    require(index.numel <= size_along(x, int_of(attrs, "dim")), f"{index} names a position twice")
-    return _slices(*LONG)(types, attrs)
-
-
 def _index_reduce(types: Types, attrs: Attrs) -> TensorType:
     if types[0].dtype is DType.BOOL:
         defined = types[0].rank > 1 and attrs["include_self"] and attrs.get("reduce") != "mean"
@@ -142,7 +136,6 @@ def _put(types: Types, attrs: Attrs) -> TensorType:
     require_same_dtype((x, src))
     require(index.numel == src.numel, f"{src} has not as many elements as {index}")
     require(x.numel > 0 or index.numel == 0, "there is nowhere to put it")
-    require(bool(attrs["accumulate"]) or index.numel <= x.numel, f"{index} names a position twice")
     return x
 
 
@@ -178,7 +171,7 @@ OPS = (
         {"dim": INT, "alpha": SCALAR},
         {"alpha": 1},
     ),
-    row("index_copy", _sliced(like, *LONG, once=True), _index_copy, SRC, terms=None),
+    row("index_copy", _sliced(like, *LONG, once=True), _slices(*LONG), SRC, terms=None),
     row(
         "index_reduce",
         _sliced(like, *INDICES),
@@ -205,7 +198,7 @@ OPS = (
         "{dim}, {1}, {value}",
         _index_fill_attrs,
         {"dim": INT, "value": SCALAR},
-        arity=2,
+        arity=(2, 2),
         terms=None,
     ),
     row(

@@ -16,6 +16,7 @@ from generators.op import AttrKind, Types, require
 from generators.symbolic import Size
 from generators.torch.ops.guard import clamped
 from generators.torch.ops.rules import broadcast
+from generators.undefined import convertible
 
 INDICES = (DType.INT64, DType.INT32)
 LONG = (DType.INT64,)
@@ -343,14 +344,15 @@ def draw_size(b: Builder, size: int) -> int:
 
 
 def castable(b: Builder, value: Value, dtype: DType, *, checked: bool = False) -> Value:
-    """The value, clamped where a cast to `dtype` could leave its range: the result is undefined for integers and
-    infinite for floats. Wider integers wrap around, except where PyTorch reads one element (`checked`) and refuses."""
+    """The value, clamped where a cast to `dtype` could leave its range: the result is undefined for integers
+    (`generators.undefined`) and infinite for floats. Wider integers wrap around, except where PyTorch reads one element
+    (`checked`) and refuses."""
     mine = value.type.dtype
     if DType.BOOL in (mine, dtype) or mine is dtype:
         return value
     if mine.is_float:
         wide = dtype.is_float and dtype is not DType.FLOAT16
-        return value if wide else clamped(b, value, 0.0 if dtype is DType.UINT8 else -100.0, 100.0)
+        return value if wide else clamped(b, value, *convertible(dtype))
     if dtype is DType.FLOAT16:
         return clamped(b, value, -60000, 60000)
     return clamped(b, value, *dtype.range) if checked and dtype.is_integer else value

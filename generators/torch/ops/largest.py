@@ -62,7 +62,7 @@ def without_ties(b: Builder, nd: int, dtypes: Sequence[DType], even: bool = Fals
     if even:
         plane = tuple(2 * min(size, 8 >> nd) for size in plane)
     count, dtype = product(plane), b.dtype(dtypes)
-    if not 0 < count <= 256:  # so many numbers differ in 8 bits: int8, and bfloat16 too
+    if not 0 < count <= 256:  # this many numbers differ in 8 bits: int8, and bfloat16 too
         return None
     low = 0 if dtype is DType.UINT8 else -(int(count) // 2)
     domain = distinct(low, low + int(count) - 1, len(lead))

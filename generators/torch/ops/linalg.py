@@ -9,6 +9,7 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import Attrs, DType, Form, TensorType, Value
 from generators.op import INT, NUMBER, SCALAR, Arithmetic, Layer, Op, Types, int_of, number_of, require
+from generators.operator_class import OperatorClass
 from generators.torch.ops.contraction import WIDTHS, alike, exactly, further, same_numeric, width
 from generators.torch.ops.einsum import meet
 from generators.torch.ops.guard import LARGEST
@@ -320,6 +321,7 @@ OPS = (
         forms={Form.MODULE: Layer(_linear_layer, ("weight", "bias"), when=_is_layer)},
         arithmetic=Arithmetic.SUM,
         plainer="matmul",
+        classes=(OperatorClass.MATRIX_PRODUCT,),
     ),
     Op(
         "matmul",
@@ -334,15 +336,16 @@ OPS = (
             Form.OPERATOR: "{0} @ {1}",
         },
         arithmetic=Arithmetic.SUM,
+        classes=(OperatorClass.MATRIX_PRODUCT,),
     ),
-    _product("mm", (2, 2)),
-    _product("bmm", (3, 3)),
+    _product("mm", (2, 2)).of_class(OperatorClass.MATRIX_PRODUCT),
+    _product("bmm", (3, 3)).of_class(OperatorClass.MATRIX_PRODUCT),
     _product("mv", (2, 1)),
     _product("dot", (1, 1)),
     _product("vdot", (1, 1)),
-    _added("addmm", (2, 2)),
+    _added("addmm", (2, 2)).of_class(OperatorClass.MATRIX_PRODUCT),
     _added("addbmm", (3, 3), over_batch=True),
-    _added("baddbmm", (3, 3)),
+    _added("baddbmm", (3, 3)).of_class(OperatorClass.MATRIX_PRODUCT),
     _added("addmv", (2, 1)),
     Op(
         "addr",

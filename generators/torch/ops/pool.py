@@ -16,14 +16,18 @@ from generators.op import (
     NUMBER,
     Arithmetic,
     AttrKind,
+    DrawAttrs,
+    Infer,
     Layer,
     Op,
+    Operands,
     Types,
     ints_of,
     number_of,
     optional,
     require,
 )
+from generators.operator_class import OperatorClass
 from generators.torch.ops.guard import clamped
 from generators.torch.ops.largest import Pooled, of, with_indices, without_ties
 from generators.torch.ops.operands import one, product
@@ -126,12 +130,13 @@ def _max_rows(nd: int) -> tuple[Op, Op]:
         require(all(k == 1 or d <= size for size, k, d in along), "a window without elements has no largest one")
         return found
 
-    return row, with_indices(row, nd, with_nonempty_windows, NUMERIC, "{kernel_size}{more}", f"MaxPool{nd}d")
+    indexed = with_indices(row, nd, with_nonempty_windows, NUMERIC, "{kernel_size}{more}", f"MaxPool{nd}d")
+    return row, indexed.of_class(OperatorClass.GUARD)
 
 
-def _unpool_row(nd: int, pool: Op) -> Op:
-    """The inverse of a max pooling. Types cannot show that the indices are inside the result. So they come from windows
-    of size 2, and the result is at least twice as large in each dimension."""
+def _unpooled(nd: int) -> Infer:
+    """The type of the inverse of a max pooling. Types cannot show that the indices are inside the result. So they come
+    from windows of size 2, and the result is at least twice as large in each dimension."""
     numbers = ("kernel_size", "stride", "padding")
 
     def infer(types: Types, attrs: Attrs) -> TensorType:
@@ -156,6 +161,12 @@ def _unpool_row(nd: int, pool: Op) -> Op:
         require(enough, "the result may be too small for the indices")
         return x.with_shape(*x.sizes[:-nd], *given)
 
+    return infer
+
+
+def _values_and_places(nd: int, pool: Op) -> Operands:
+    """Indices of windows of size 2, and their values or others."""
+
     def operands(b: Builder) -> tuple[Value, ...] | None:
         x = without_ties(b, nd, FLOATS, even=True)
         if x is None:
@@ -164,6 +175,10 @@ def _unpool_row(nd: int, pool: Op) -> Op:
         other = b.pick(lambda t: t == values.type, lambda: values.type) if b.source.chance(50) else values
         return other, places
 
+    return operands
+
+
+def _draw_unpooling(nd: int) -> DrawAttrs:
     def draw(source: ChoiceSource, types: Types) -> Attrs:
         places = types[1].sizes[-nd:]
         kernel = [source.choice((2, 2, 2, 3, 4)) for _ in range(nd)]
@@ -182,12 +197,17 @@ def _unpool_row(nd: int, pool: Op) -> Op:
             "output_size": tuple(sizes) if source.chance(40) else None,
         }
 
+    return draw
+
+
+def _unpool_row(nd: int, pool: Op) -> Op:
+    """The inverse of a max pooling."""
     return Op(
         f"max_unpool{nd}d",
-        operands,
-        infer,
+        _values_and_places(nd, pool),
+        _unpooled(nd),
         f"F.max_unpool{nd}d({{0}}, {{1}}, {{kernel_size}}{{more}})",
-        draw,
+        _draw_unpooling(nd),
         {"kernel_size": EACH, "stride": OPTIONAL_EACH, "padding": EACH, "output_size": optional(INTS)},
         {"stride": None, "padding": 0, "output_size": None},
         arity=(2, 2),

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from generators.builder import Builder
 from generators.choice import ChoiceSource
-from generators.graph import FLOATS, Attrs, Profile, TensorType, Value
+from generators.graph import FLOATS, Attrs, TensorType, Value
 from generators.op import INT, NUMBER, Op, Types, int_of, number_of, require
-from generators.torch.ops.guard import clamped
 from generators.torch.ops.rules import require_dtype
 
 
 def _numbers(b: Builder) -> tuple[Value, ...]:
-    """PyTorch does not document the result for NaN."""
-    x = b.tensor(FLOATS)
-    return (clamped(b, x, -1e4, 1e4) if b.profile is Profile.SPECIAL else x,)
+    return (b.tensor(FLOATS),)
 
 
 def _quantized(types: Types, attrs: Attrs) -> TensorType:

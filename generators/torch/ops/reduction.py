@@ -29,6 +29,7 @@ from generators.op import (
     require,
     zeros_of,
 )
+from generators.operator_class import OperatorClass
 from generators.torch.ops.axes import (
     DIMS,
     count,
@@ -50,14 +51,8 @@ from generators.torch.ops.rules import ALL, NUMERIC, require_dtype, summed
 
 
 def cast(x: TensorType, attrs: Attrs, otherwise: DType) -> DType:
-    """The dtype to which the operand is cast before the sum.
-
-    Stricter than PyTorch: casts from floats to integers are undefined out of range, and a sum has no guard."""
-    if attrs["dtype"] is None:
-        return otherwise
-    dtype = dtype_of(attrs)
-    require(not (x.dtype.is_float and dtype.is_integer), f"a sum of {x.dtype} in {dtype} is undefined out of range")
-    return dtype
+    """The dtype to which the operand is cast before the sum."""
+    return otherwise if attrs["dtype"] is None else dtype_of(attrs)
 
 
 def draw_dtype(source: ChoiceSource, types: Types) -> Attr:
@@ -312,9 +307,11 @@ def _extreme(name: str) -> tuple[Op, ...]:
 
 
 OPS = (
-    _summing("sum", _sum, _sum_attrs, *ALL, zero_sensitivity=ZEROS_WHERE_BOOL, plainer=None),
+    _summing("sum", _sum, _sum_attrs, *ALL, zero_sensitivity=ZEROS_WHERE_BOOL, plainer=None).of_class(
+        OperatorClass.SUM_OR_MEAN
+    ),
     _summing("nansum", _nansum, _sum_attrs, *ALL, zero_sensitivity=ZEROS_WHERE_BOOL),
-    _summing("mean", _mean, _mean_attrs, *ALL, plainer="amax"),
+    _summing("mean", _mean, _mean_attrs, *ALL, plainer="amax").of_class(OperatorClass.SUM_OR_MEAN),
     _summing("nanmean", _nanmean, _mean_attrs, *FLOATS),
     Op(
         "prod",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from generators.graph import FLOATS, INTEGERS, Attrs, DType, TensorType
+from generators.graph import DRAWN, FLOATS, INTEGERS, Attrs, DType, Invalid, TensorType
 from generators.op import Types, require
 
-ALL = tuple(DType)
+ALL = DRAWN
 NUMERIC = (*FLOATS, *INTEGERS)
 DEFAULT_FLOAT = DType.FLOAT32
 HALVES = (DType.FLOAT16, DType.BFLOAT16)
@@ -74,7 +74,8 @@ def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     for shape in shapes:
         for axis, size in enumerate(shape, rank - len(shape)):
             if size != 1:
-                require(out[axis] in (1, size), f"shapes {', '.join(map(str, shapes))} do not broadcast")
+                if out[axis] not in (1, size):
+                    raise Invalid(f"shapes {', '.join(map(str, shapes))} do not broadcast")
                 out[axis] = size
     return tuple(out)
 
@@ -99,11 +100,13 @@ def axes_of(dims: tuple[int, ...], rank: int) -> tuple[int, ...]:
 
 def require_dtype(types: Types, *allowed: DType) -> None:
     for item in types:
-        require(item.dtype in allowed, f"is not defined for {item.dtype}")
+        if item.dtype not in allowed:
+            raise Invalid(f"is not defined for {item.dtype}")
 
 
 def require_same_dtype(types: Types) -> None:
-    require(len({t.dtype for t in types}) == 1, f"operands must share one dtype: {', '.join(map(str, types))}")
+    if len({t.dtype for t in types}) != 1:
+        raise Invalid(f"operands must share one dtype: {', '.join(map(str, types))}")
 
 
 def same_type(*dtypes: DType) -> Callable[[Types, Attrs], TensorType]:

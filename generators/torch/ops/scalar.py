@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Unpack
 
 from generators.builder import Builder
@@ -17,6 +17,7 @@ from generators.op import (
     NumericFacts,
     Op,
     Operands,
+    RowFacts,
     Spelling,
     Template,
     Terms,
@@ -26,6 +27,7 @@ from generators.op import (
     require,
     zeros_of,
 )
+from generators.operator_class import OperatorClass
 from generators.torch.ops.operands import one, partner
 from generators.torch.ops.pairs import (
     ROUNDING,
@@ -89,13 +91,6 @@ def _power(types: Types, attrs: Attrs) -> TensorType:
     require(not isinstance(attrs["exponent"], bool), "the exponent must not be a boolean")
     result = _promoted(_same, *ALL, key="exponent")(types, attrs)
     require(result.dtype.is_float or number_of(attrs, "exponent") >= 0, "integers have no negative powers")
-    return result
-
-
-def _shifted(types: Types, attrs: Attrs) -> TensorType:
-    """A shift by at least as many bits as the dtype has is undefined."""
-    result = _promoted(_same, *INTEGERS)(types, attrs)
-    require(0 <= number_of(attrs, "other") < result.dtype.bits, f"does not shift {result.dtype} so far")
     return result
 
 
@@ -212,14 +207,11 @@ def _row(
     sign: str,
     infer: Infer,
     attrs: DrawAttrs = number(),
-    dtypes: Sequence[DType] = ALL,
-    terms: Terms | None = one_term,
+    operands: Operands = one(),
     reverse: str = "",
     key: str = "other",
     suffix: str = "scalar",
-    operands: Operands | None = None,
-    plainer: str | None = None,
-    **facts: Unpack[NumericFacts],
+    **facts: Unpack[RowFacts],
 ) -> Op:
     """The row of `{0} sign number`. `reverse` is the equivalent sign for the number as the first operand."""
     forms: dict[Form, str | Spelling | Layer] = {
@@ -230,19 +222,8 @@ def _row(
     if reverse:
         forms[Form.OPERATOR] = f"{{{key}}} {reverse} {{0}}"
     source = f"{{0}} {sign} {{{key}}}"
-    operands = operands or one(dtypes)
-    return Op(
-        f"{name}_{suffix}",
-        operands,
-        infer,
-        source,
-        attrs,
-        {key: SCALAR},
-        terms=terms,
-        forms=forms,
-        plainer=plainer,
-        **facts,
-    )
+    all_facts: RowFacts = {"terms": one_term, **facts}
+    return Op(f"{name}_{suffix}", operands, infer, source, attrs, {key: SCALAR}, forms=forms, **all_facts)
 
 
 def _comparison(name: str, sign: str, reverse: str, plainer: str | None = "lt_scalar") -> Op:
@@ -316,14 +297,18 @@ def _where_row(name: str, operands: Operands, source: Template, *keys: str, meth
     return Op(name, operands, _where, source, attrs, dict.fromkeys(keys, SCALAR), arity=(count, count), forms=forms)
 
 
+_SHIFTED = _promoted(_same, *INTEGERS)
+
 OPS = (
-    _row("add", "+", _promoted(_same, *ALL), reverse="+", arithmetic=Arithmetic.EXACT_WHERE_HELD),
+    _row("add", "+", _promoted(_same, *ALL), reverse="+", arithmetic=Arithmetic.EXACT_WHERE_HELD).of_class(
+        OperatorClass.NUMBER_ADDITION
+    ),
     _row(
         "sub",
         "-",
         _subtracted,
         number(booleans=False),
-        NUMERIC,
+        one(NUMERIC),
         arithmetic=Arithmetic.EXACT_WHERE_HELD,
         plainer="mul_scalar",
     ),
@@ -421,11 +406,13 @@ OPS = (
     _comparison("gt", ">", "<"),
     _comparison("ge", ">=", "<="),
     # bits
-    _row("bitwise_and", "&", _promoted(_same, *WHOLE), _bits, WHOLE, None, "&"),
-    _row("bitwise_or", "|", _promoted(_same, *WHOLE), _bits, WHOLE, None, "|", plainer="bitwise_and_scalar"),
-    _row("bitwise_xor", "^", _promoted(_same, *WHOLE), _bits, WHOLE, None, "^", plainer="bitwise_and_scalar"),
-    _row("bitwise_left_shift", "<<", _shifted, _distance, WHOLE, None, plainer="bitwise_and_scalar"),
-    _row("bitwise_right_shift", ">>", _shifted, _distance, WHOLE, None, plainer="bitwise_and_scalar"),
+    _row("bitwise_and", "&", _promoted(_same, *WHOLE), _bits, one(WHOLE), "&", terms=None),
+    _row("bitwise_or", "|", _promoted(_same, *WHOLE), _bits, one(WHOLE), "|", terms=None, plainer="bitwise_and_scalar"),
+    _row(
+        "bitwise_xor", "^", _promoted(_same, *WHOLE), _bits, one(WHOLE), "^", terms=None, plainer="bitwise_and_scalar"
+    ),
+    _row("bitwise_left_shift", "<<", _SHIFTED, _distance, one(WHOLE), terms=None, plainer="bitwise_and_scalar"),
+    _row("bitwise_right_shift", ">>", _SHIFTED, _distance, one(WHOLE), terms=None, plainer="bitwise_and_scalar"),
     # selections
     _where_row(
         "where_scalar",

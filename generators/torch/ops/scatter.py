@@ -21,7 +21,7 @@ from generators.torch.ops.indexing import (
 )
 from generators.torch.ops.literals import require_fits
 from generators.torch.ops.rules import axis_of, require_dtype, require_same_dtype, size_along
-from generators.torch.ops.writing import SELF, SRC, count, like, reduce_attrs, row, small
+from generators.torch.ops.writing import SELF, SRC, like, reduce_attrs, row, small
 
 
 def _scatter(types: Types, attrs: Attrs) -> TensorType:
@@ -38,13 +38,6 @@ def _scatter(types: Types, attrs: Attrs) -> TensorType:
             require(i == axis or size <= x.sizes[i], f"{index} is larger than {x}")
             require(all(size <= size_along(other, i) for other in src), f"{index} is larger than its source")
     return x
-
-
-def _scatter_src(types: Types, attrs: Attrs) -> TensorType:
-    x, index, _ = types
-    if attrs["reduce"] is None and index.numel:
-        require(count(types, attrs) <= size_along(x, int_of(attrs, "dim")), f"{index} names a position twice")
-    return _scatter(types, attrs)
 
 
 def _scatter_value(types: Types, attrs: Attrs) -> TensorType:
@@ -112,7 +105,7 @@ OPS = (
     row(
         "scatter",
         _scattered(like, plain=True),
-        _scatter_src,
+        _scatter,
         f"{SRC}{{more}}",
         _scatter_attrs,
         {"dim": INT, "reduce": _ARITHMETIC},
@@ -127,7 +120,7 @@ OPS = (
         {"dim": INT, "value": SCALAR, "reduce": _ARITHMETIC},
         {"reduce": None},
         function="scatter",
-        arity=2,
+        arity=(2, 2),
     ),
     row("scatter_add", _scattered(like), _scatter, SRC),
     row(

@@ -7,6 +7,7 @@ operators have two rows: one with values and indices for inputs without ties, an
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from generators.choice import ChoiceSource
 from generators.graph import Attrs, DType, Form, TensorType
@@ -32,23 +33,35 @@ def _indexed(values: Infer) -> Infer:
     return infer
 
 
+@dataclass(frozen=True, slots=True)
+class RankedAttributes:
+    """The attributes of a row that ranks along a dimension.
+
+    draw      gets the drawn dim
+    schema    the values that each may take
+    defaults  PyTorch's defaults
+    """
+
+    draw: Draw
+    schema: Mapping[str, AttrKind]
+    defaults: Attrs
+
+    def along(self, axis: Callable[[ChoiceSource, Types], int]) -> DrawAttrs:
+        return lambda source, types: self.draw(source, types, axis(source, types))
+
+
 def _ranking(
     name: str,
     infer: Infer,
-    draw: Draw,
-    schema: Mapping[str, AttrKind],
-    defaults: Attrs,
+    attributes: RankedAttributes,
     dtypes: tuple[DType, ...],
     call: str,
     method: str,
     plainer: str | None = None,
     plainer_values: str | None = None,
 ) -> tuple[Op, Op]:
-    """The rows `name`, for inputs without ties, and `name`_values, for all inputs. `draw` gets the drawn dim."""
-
-    def attrs(axis: Callable[[ChoiceSource, Types], int]) -> DrawAttrs:
-        return lambda source, types: draw(source, types, axis(source, types))
-
+    """The rows `name`, for inputs without ties, and `name`_values, for all inputs."""
+    schema, defaults = attributes.schema, attributes.defaults
     numeric = tuple(dtype for dtype in dtypes if dtype is not DType.BOOL)
     plain, forms = f"torch.{call}", {Form.METHOD: f"{{0}}.{method}"}
     return (
@@ -57,7 +70,7 @@ def _ranking(
             lambda b: (without_ties(b, numeric),),
             _indexed(infer),
             plain,
-            attrs(draw_ranked_axis),
+            attributes.along(draw_ranked_axis),
             schema,
             defaults,
             forms=forms,
@@ -68,7 +81,7 @@ def _ranking(
             one(dtypes),
             infer,
             f"{plain}.values",
-            attrs(draw_axis),
+            attributes.along(draw_axis),
             schema,
             defaults,
             forms={Form.METHOD: f"{{0}}.{method}.values", Form.FUNCTION: f"{plain}[0]"},
@@ -104,9 +117,7 @@ _SORTS = (
     *_ranking(
         "sort",
         _sort,
-        _sort_attrs,
-        {**_SORT, "stable": BOOL},
-        {**_SORT_DEFAULTS, "stable": False},
+        RankedAttributes(_sort_attrs, {**_SORT, "stable": BOOL}, {**_SORT_DEFAULTS, "stable": False}),
         ALL,
         "sort({0}{more})",
         "sort(dim={dim}, descending={descending}, stable={stable})",
@@ -150,14 +161,12 @@ _SORTS = (
 
 
 def _topk(types: Types, attrs: Attrs) -> TensorType:
-    """Stricter than PyTorch: unsorted results cannot be compared, and for the first 0 elements of a 0-d tensor PyTorch
-    returns one uninitialized number."""
+    """Stricter than PyTorch: for the first 0 elements of a 0-d tensor it returns one uninitialized number."""
     require_dtype(types, *NUMERIC)
     (x,), k = types, int_of(attrs, "k")
     axis = along(x, attrs["dim"])
     size = x.sizes[axis] if x.rank else 1
     require(0 <= k <= size and (x.rank > 0 or k == 1), f"there are no {k} largest of {size}")
-    require(attrs["sorted"] is True or k <= 1, "more than one number, not sorted, may come in any order")
     return x.with_shape(*x.sizes[:axis], k, *x.sizes[axis + 1 :]) if x.rank else x
 
 
@@ -218,9 +227,7 @@ def _medians(name: str) -> tuple[Op, ...]:
         *_ranking(
             f"{name}_dim",
             _median_dim,
-            _keepdim,
-            {"dim": INT, "keepdim": BOOL},
-            {"keepdim": False},
+            RankedAttributes(_keepdim, {"dim": INT, "keepdim": BOOL}, {"keepdim": False}),
             NUMERIC,
             f"{name}({{0}}, dim={{dim}}{{more}})",
             f"{name}({{dim}}, {{keepdim}})",
@@ -234,16 +241,19 @@ def _extremes(name: str, plainer: str | None = None) -> tuple[Op, Op]:
     draw: Draw = lambda source, types, axis: {"dim": axis}
     call = f"{name}({{0}}, dim={{dim}})"
     values = plainer and f"{plainer}_values"
-    return _ranking(name, _running, draw, {"dim": INT}, {}, ALL, call, f"{name}({{dim}})", plainer, values)
+    attributes = RankedAttributes(draw, {"dim": INT}, {})
+    return _ranking(name, _running, attributes, ALL, call, f"{name}({{dim}})", plainer, values)
 
 
 _SOME = (
     *_ranking(
         "topk",
         _topk,
-        _topk_attrs,
-        {"k": INT, "dim": INT, "largest": BOOL, "sorted": BOOL},
-        {"dim": -1, "largest": True, "sorted": True},
+        RankedAttributes(
+            _topk_attrs,
+            {"k": INT, "dim": INT, "largest": BOOL, "sorted": BOOL},
+            {"dim": -1, "largest": True, "sorted": True},
+        ),
         NUMERIC,
         "topk({0}, {k}{more})",
         "topk({k}, {dim}, {largest}, {sorted})",
@@ -251,9 +261,7 @@ _SOME = (
     *_ranking(
         "kthvalue",
         _kthvalue,
-        _kthvalue_attrs,
-        {"k": INT, "dim": INT, "keepdim": BOOL},
-        {"dim": -1, "keepdim": False},
+        RankedAttributes(_kthvalue_attrs, {"k": INT, "dim": INT, "keepdim": BOOL}, {"dim": -1, "keepdim": False}),
         NUMERIC,
         "kthvalue({0}, {k}{more})",
         "kthvalue({k}, {dim}, {keepdim})",

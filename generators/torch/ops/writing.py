@@ -6,6 +6,7 @@ If indices repeat, PyTorch does not define which write is the last: rows that do
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Unpack
 
 from generators.builder import Builder
 from generators.choice import ChoiceSource
@@ -13,15 +14,13 @@ from generators.domain import within
 from generators.graph import Attrs, DType, Form, TensorType, Value
 from generators.op import (
     INT,
-    NO_ZEROS,
     AttrKind,
     DrawAttrs,
     Infer,
     Op,
     Operands,
-    Terms,
+    RowFacts,
     Types,
-    ZeroSensitivity,
     int_of,
 )
 from generators.torch.ops.guard import clamped
@@ -73,12 +72,11 @@ def row(
     defaults: Attrs | None = None,
     *,
     function: str = "",
-    arity: int = 3,
-    terms: Terms | None = summed,
-    zero_sensitivity: ZeroSensitivity = NO_ZEROS,
+    **facts: Unpack[RowFacts],
 ) -> Op:
     """torch.NAME(x, TAIL), with its method, also in place."""
     function = function or name
+    all_facts: RowFacts = {"arity": (3, 3), "terms": summed, **facts}
     return Op(
         name,
         operands,
@@ -87,8 +85,6 @@ def row(
         attrs,
         schema or {"dim": INT},
         defaults or {},
-        arity=(arity, arity),
-        terms=terms,
         forms={Form.METHOD: f"{{0}}.{function}({tail})", Form.INPLACE: f"{{0}}.{function}_({tail})"},
-        zero_sensitivity=zero_sensitivity,
+        **all_facts,
     )

@@ -1,0 +1,27 @@
+"""A graph that was drawn, before the values of its inputs are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from generators.graph import Case, Graph
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnGraph:
+    """`case` draws the values, and returns the case. It goes on with the choices of the graph, so it is called at most
+    once. A campaign draws many graphs for each test, and runs one of them: the values of the others would be a third
+    of the work."""
+
+    graph: Graph
+    case: Callable[[], Case]
+
+    @classmethod
+    def of(cls, case: Case) -> DrawnGraph:
+        """The graph of a case that has its values."""
+        return cls(case.graph, lambda: case)
+
+    def then(self, change: Callable[[Case], Case]) -> DrawnGraph:
+        """The same graph. Its case is changed when its values are drawn: its calls and their types stay the same."""
+        return DrawnGraph(self.graph, lambda: change(self.case()))

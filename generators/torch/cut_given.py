@@ -1,0 +1,138 @@
+"""A part of a given program of PyTorch: the JSON document of torch.export between some of its values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from generators.graph import Input, Invalid, TensorType
+from generators.torch.given import DTYPE_CODES
+
+_IN_PLACE = re.compile(r"torch\.ops\.aten\.\w*[A-Za-z0-9]_\.\w+")
+"""The operators that change their operands. What a value holds then depends on all nodes before."""
+
+_OWNED = ("parameter", "buffer", "tensor_constant")
+_VALUES = ("tensor_values", "sym_int_values", "sym_bool_values", "sym_float_values")
+
+Document = Mapping[str, Any]
+
+
+def cut_given(
+    model: bytes, inputs: Mapping[str, Input], outputs: Mapping[str, TensorType]
+) -> tuple[bytes, tuple[str, ...]]:
+    """Return the document of a program that takes `inputs` and returns `outputs`, both by the names of the program and
+    in this order, and the names of further inputs, parameters and buffers of the program that it reads. It takes these
+    last. Raise `Invalid` where it has no such part."""
+    try:
+        return _cut(msgspec.json.decode(model), inputs, outputs)
+    except (msgspec.DecodeError, LookupError, TypeError, AttributeError) as error:
+        raise Invalid(f"given: it is no document of a program: {type(error).__name__}") from None
+
+
+def _cut(
+    document: dict[str, Any], inputs: Mapping[str, Input], outputs: Mapping[str, TensorType]
+) -> tuple[bytes, tuple[str, ...]]:
+    module: Document = document["graph_module"]
+    graph: Document = module["graph"]
+    if any(_IN_PLACE.fullmatch(str(node["target"])) for node in graph["nodes"]):
+        raise Invalid("the program changes values in place")
+    if missing := [name for name in (*inputs, *outputs) if name not in graph["tensor_values"]]:
+        raise Invalid(f"the program has no value {missing[0]!r}")
+    types = {**{name: item.value.type for name, item in inputs.items()}, **outputs}
+    if other := [
+        name for name, type in types.items() if DTYPE_CODES[type.dtype] != graph["tensor_values"][name]["dtype"]
+    ]:
+        raise Invalid(f"the program has another dtype for {other[0]!r}")
+    nodes = _needed(graph["nodes"], set(inputs), set(outputs))
+    made = {name for node in nodes for name in _names(node["outputs"])}
+    read = dict.fromkeys((*(name for node in nodes for name in _names(node["inputs"])), *outputs))
+    taken = tuple(name for name in read if name not in made and name not in inputs)
+    specs = _input_specs(module["signature"]["input_specs"], inputs, taken)
+    part = dict(graph)
+    part["nodes"] = nodes
+    part["inputs"] = [{"as_tensor": {"name": _name_of(spec)}} for spec in specs]
+    part["outputs"] = [{"as_tensor": {"name": name}} for name in outputs]
+    known = made | set(inputs) | set(taken)
+    for key in _VALUES:
+        part[key] = {name: value for name, value in graph[key].items() if name in known}
+    part["tensor_values"] |= {name: _contiguous(part["tensor_values"][name]) for name in inputs}
+    given = {
+        "input_specs": specs,
+        "output_specs": [{"user_output": {"arg": argument}} for argument in part["outputs"]],
+    }
+    calls = [_call(sum("user_input" in spec for spec in specs), len(outputs))]
+    document["graph_module"] = {**module, "graph": part, "signature": given, "module_call_graph": calls}
+    return msgspec.json.encode(document), taken
+
+
+def _needed(nodes: Sequence[Document], given: set[str], wanted: set[str]) -> list[Document]:
+    """The nodes that compute the wanted values from the given ones, in order."""
+    found = []
+    needed = wanted - given
+    for node in reversed(nodes):
+        if not needed.isdisjoint(_names(node["outputs"])):
+            found.append(node)
+            needed.update(name for name in _names(node["inputs"]) if name not in given)
+    return found[::-1]
+
+
+def _names(value: Any) -> Iterator[str]:
+    """The names of tensors and numbers in arguments. A program within an argument has names of its own."""
+    match value:
+        case list():
+            for each in value:
+                yield from _names(each)
+        case {"name": str(), "arg": argument}:
+            yield from _names(argument)
+        case {"as_name": str(name)} | {"name": str(name)}:
+            yield name
+        case dict():
+            for key, each in value.items():
+                if key != "as_graph":
+                    yield from _names(each)
+
+
+def _input_specs(specs: Sequence[Document], inputs: Mapping[str, Input], taken: Sequence[str]) -> list[Document]:
+    """What the program owns, and then what it is given."""
+    owned = {_name_of(spec): spec for spec in specs if any(key in spec for key in _OWNED)}
+    names = (*inputs, *taken)
+    if unknown := [name for name in taken if name not in {_name_of(spec) for spec in specs}]:
+        raise Invalid(f"the part reads {unknown[0]!r}, which is no input")
+    own = [owned[name] for name in names if name in owned]
+    return [*own, *({"user_input": {"arg": {"as_tensor": {"name": name}}}} for name in names if name not in owned)]
+
+
+def _name_of(spec: Document) -> str:
+    """The name of a tensor that the program takes or owns; "" of another value."""
+    return next(iter(_names(spec)), "")
+
+
+def _contiguous(meta: Document) -> Document:
+    """The type of a tensor that is given in the usual order of its elements."""
+    sizes = [size.get("as_int") for size in meta["sizes"]]
+    if None in sizes:
+        return meta
+    strides, step = [], 1
+    for size in reversed(sizes):
+        strides.append({"as_int": step})
+        step *= max(size, 1)
+    return {**meta, "strides": strides[::-1], "storage_offset": {"as_int": 0}}
+
+
+def _call(inputs: int, outputs: int) -> Document:
+    """How the program is called: with tensors in a row; it returns a tuple."""
+    empty = _tree("builtins.dict", "[]", ())
+    takes = _tree("builtins.tuple", "null", (_tree("builtins.tuple", "null", [_LEAF] * inputs), empty))
+    gives = _tree("builtins.tuple", "null", [_LEAF] * outputs)
+    in_spec, out_spec = (msgspec.json.encode([1, tree]).decode() for tree in (takes, gives))
+    return {"fqn": "", "signature": {"inputs": [], "outputs": [], "in_spec": in_spec, "out_spec": out_spec}}
+
+
+def _tree(type: str, context: str, children: Iterable[Document]) -> Document:
+    return {"type": type, "context": context, "children_spec": list(children)}
+
+
+_LEAF: Document = {"type": None, "context": None, "children_spec": []}

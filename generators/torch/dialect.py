@@ -1,0 +1,76 @@
+"""The record of the dialect of PyTorch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from generators.dialect import Dialect, Words, function_of, object_of
+from generators.graph import Graph, Invalid, Node, Role
+
+if TYPE_CHECKING:  # the record loads no array library
+    from generators.choice import ChoiceSource
+    from generators.drawn_graph import DrawnGraph
+    from generators.graph import Profile
+    from generators.limits import Limits
+    from generators.op import Op
+
+
+def draw(
+    source: ChoiceSource,
+    limits: Limits,
+    ops: Sequence[Op],
+    origin: str = "",
+    *,
+    profile: Profile | None = None,
+    symbolic: bool | None = None,
+    opset: int | None = None,
+) -> DrawnGraph:
+    from generators.random_graph import draw_graph
+
+    return draw_graph(source, limits, ops, origin, profile, symbolic)
+
+
+def check(graph: Graph) -> None:
+    if graph.opset:
+        raise Invalid("opset: only graphs of ONNX have one")
+
+
+def text(node: Node) -> list[str]:
+    from generators.torch.source import statements
+
+    return statements(node, node.args, "layer")
+
+
+DIALECT = Dialect(
+    name="torch",
+    title="PyTorch",
+    words=Words(
+        model="PyTorch model",
+        reference="PyTorch",
+        run="Eager PyTorch runs this model",
+        results="PyTorch's",
+        judges="PyTorch",
+        eager="eager PyTorch",
+        exporter="torch export",
+        exporting="exporting {ops}",
+        exported="Eager PyTorch runs this model; what is exported of it should run too.",
+    ),
+    rows=object_of("generators.torch.ops:TABLE"),
+    drawn=object_of("generators.torch.ops:OPS"),
+    families=object_of("generators.torch.ops:FAMILIES"),
+    draw=draw,
+    check=check,
+    check_given=function_of("generators.torch.given:check_given"),
+    cut_given=function_of("generators.torch.cut_given:cut_given"),
+    text=text,
+    called=function_of("generators.torch.source:called"),
+    source=function_of("generators.torch.source:render"),
+    inputs=lambda case: case.inputs,
+    network=function_of("generators.torch.network:network"),
+    has_layouts=True,
+    is_counted=True,
+    none_is_left_out=False,
+    plain_percent=40,
+    roles={Role.INPUT: "input", Role.PARAM: "parameter", Role.BUFFER: "parameter"},
+)
