@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from generators.graph import Case
 from oracles.compare import judge
-from oracles.finding import Component, Finding, Kind, Mismatch, is_onnx_reader, onnx_file_of
+from oracles.finding import Component, Finding, Kind, Mismatch, is_other_reader, onnx_file_of
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Outcomes, Ran, Stage
 from oracles.reference import expected
@@ -39,5 +39,5 @@ def disputed_files(outcomes: Outcomes) -> tuple[LaneSpec, ...]:
 def _verdicts(outcomes: Outcomes) -> dict[LaneSpec, tuple[Kind, Mismatch] | None]:
     """What is wrong with each reader's result, None where it is right; empty where there is no full reference."""
     right = expected(outcomes)
-    readers = {lane: out.outputs for lane, out in outcomes.items() if isinstance(out, Ran) and is_onnx_reader(lane)}
+    readers = {lane: out.outputs for lane, out in outcomes.items() if isinstance(out, Ran) and is_other_reader(lane)}
     return {lane: judge(outputs, right) for lane, outputs in readers.items()} if right is not None else {}

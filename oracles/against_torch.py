@@ -15,14 +15,13 @@ from oracles.finding import (
     Component,
     Finding,
     exported_program_of,
-    imports_onnx,
-    is_onnx_reader,
+    is_other_reader,
     onnx_file_of,
     runs_exported_program,
 )
 from oracles.lane import LaneSpec, is_reference, returns_gradients
 from oracles.outcome import Outcomes, Ran, Stage
-from oracles.reference import expected
+from oracles.reference import expected, expected_of
 from oracles.transforms import rounding_in
 
 
@@ -31,7 +30,8 @@ def against_torch(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
     if right is None:
         return
     for lane, outputs in comparable_results(outcomes).items():
-        if not is_onnx_reader(lane) and (found := judge(outputs, right, rounding_in(lane))):
+        its = expected_of(lane, outcomes) or right
+        if not is_other_reader(lane) and (found := judge(outputs, its, rounding_in(lane))):
             kind, evidence = found
             yield Finding(kind, Component.TVM, lane, Stage.RUN, evidence)
 
@@ -42,17 +42,19 @@ def comparable_results(outcomes: Outcomes) -> dict[LaneSpec, tuple[Array, ...]]:
     if right is None:
         return {}
     ran = {lane: out.outputs for lane, out in outcomes.items() if isinstance(out, Ran) and not returns_gradients(lane)}
-    good_files = {onnx_file_of(lane) for lane, out in ran.items() if is_onnx_reader(lane) and judge(out, right) is None}
+    good_files = {
+        onnx_file_of(lane) for lane, out in ran.items() if is_other_reader(lane) and judge(out, right) is None
+    }
     wrong_programs = {
         exported_program_of(lane) for lane, out in ran.items() if runs_exported_program(lane) and judge(out, right)
     }
     return {
         lane: outputs
         for lane, outputs in ran.items()
-        if is_onnx_reader(lane)
+        if is_other_reader(lane)
         or (
             not is_reference(lane)
-            and (not imports_onnx(lane) or onnx_file_of(lane) in good_files)
+            and (not lane.importer.row.reads.is_exported_file or onnx_file_of(lane) in good_files)
             and exported_program_of(lane) not in wrong_programs
         )
     }

@@ -24,7 +24,7 @@ from generators.torch.ops import FAMILIES
 from oracles.finding import OTHER_LANES, Component, Excess, Finding, Kind, Quantity
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Facts, Outcomes, Stage, facts_of
-from oracles.targets import TARGETS_BY_NAME
+from oracles.targets import target_named
 
 PARAMETERS, IMPORTED = "the parameters", "the imported module"
 TIMES_WEIGHTS = 2.0
@@ -73,7 +73,7 @@ def _constants(own: Facts, needed: int) -> Excess:
 def _code(lane: LaneSpec, own: Facts, operators: int) -> int:
     """Return the bytes of code that a library may have, whatever the other lanes have. What a C compiler or a sanitizer
     adds is not known."""
-    if not own.passes or TARGETS_BY_NAME[lane.target].compilers:
+    if not own.passes or target_named(lane.target).compilers:
         return CODE_BYTES_OF_RELAY + CODE_BYTES_PER_OPERATOR * max(own.kernels, operators)
     return EMPTY_LIBRARY + CODE_BYTES_PER_KERNEL * max(own.kernels, operators)
 

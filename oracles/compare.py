@@ -5,6 +5,7 @@ from __future__ import annotations
 from generators.graph import Array
 from oracles.expected_output import Expected
 from oracles.finding import Kind, Mismatch
+from oracles.remembered import REFERENCES, remembered
 from oracles.tolerance import mismatch
 from oracles.transforms import Rounding
 
@@ -13,6 +14,13 @@ def judge(
     outputs: tuple[Array, ...], right: tuple[Expected, ...], rounding: Rounding = Rounding.SAME
 ) -> tuple[Kind, Mismatch] | None:
     """Return the first difference, coarsest first: number of outputs, shapes, dtypes, values. None: no difference."""
+    return _judged(outputs, right, rounding)
+
+
+@remembered(REFERENCES, of=1)
+def _judged(
+    outputs: tuple[Array, ...], right: tuple[Expected, ...], rounding: Rounding
+) -> tuple[Kind, Mismatch] | None:
     if len(outputs) != len(right):
         return Kind.WRONG_ARITY, Mismatch(0, f"{len(right)} outputs", f"{len(outputs)} outputs")
     pairs = list(enumerate(zip(outputs, right, strict=True)))

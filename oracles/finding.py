@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from generators.graph import Case
-from oracles.lane import Engine, Importer, LaneSpec
+from oracles.importers import Importer
+from oracles.lane import Engine, LaneSpec, is_reference, is_reference_of_file
 from oracles.memory_access import MemoryAccess
 from oracles.outcome import Died, IllFormed, Mutant, Outcomes, Raised, Stage, TimedOut
 
@@ -27,7 +28,7 @@ class Kind(StrEnum):
     OUT_OF_BOUNDS_WRITE = "out-of-bounds-write"
     OUT_OF_BOUNDS_READ = "out-of-bounds-read"
     UNINITIALISED_READ = "uninitialised-read"
-    UNSTABLE = "second-run-differs"
+    SECOND_RUN_DIFFERS = "second-run-differs"
     NONDETERMINISTIC = "nondeterministic"  # the result depends on the process
     MODIFIED_INPUT = "modified-input"
     ALIASED_OUTPUT = "aliased-output"
@@ -48,7 +49,7 @@ _NUMERIC = frozenset(
         Kind.WRONG_SHAPE,
         Kind.WRONG_DTYPE,
         Kind.WRONG_VALUE,
-        Kind.UNSTABLE,
+        Kind.SECOND_RUN_DIFFERS,
         Kind.NONDETERMINISTIC,
     }
 )
@@ -61,6 +62,8 @@ class Component(StrEnum):
     EXPORTER = "exporter"
     ONNXRUNTIME = "onnxruntime"
     PYTORCH = "pytorch"
+    POCL = "pocl"  # the drivers have the names of `fuzzer.system.devices.KINDS`
+    LAVAPIPE = "lavapipe"
     ENVIRONMENT = "environment"  # the machine failed: full disk, no compiler, no memory; no component is at fault
 
 
@@ -159,18 +162,13 @@ def component_of(lane: LaneSpec, stage: Stage) -> Component:
 
     The stage `verify` folds the constants of an exported ONNX file, so it belongs to the exporter.
     """
-    if lane.engine is Engine.ONNX:
+    if is_reference_of_file(lane):
         return Component.ONNXRUNTIME
     if stage in (Stage.EXPORT, Stage.VERIFY):
         return Component.EXPORTER
-    if lane.engine is Engine.TORCH or stage in (Stage.START, Stage.RENDER):
+    if is_reference(lane) or stage in (Stage.START, Stage.RENDER):
         return Component.PYTORCH
-    return Component.ONNXRUNTIME if is_onnx_reader(lane) else Component.TVM
-
-
-def imports_onnx(lane: LaneSpec) -> bool:
-    """Whether the lane reads an exported ONNX file."""
-    return lane.importer.is_onnx
+    return Component.ONNXRUNTIME if is_other_reader(lane) else Component.TVM
 
 
 def onnx_file_of(lane: LaneSpec) -> tuple[Importer, int | None]:
@@ -180,16 +178,14 @@ def onnx_file_of(lane: LaneSpec) -> tuple[Importer, int | None]:
 
 def exported_program_of(lane: LaneSpec) -> Importer | None:
     """Which program of torch.export the lane reads: the decomposed one, the raw one, or None."""
-    if not lane.importer.is_exported:
-        return None
-    return Importer.EXPORT_RAW if lane.importer is Importer.EXPORT_RAW else Importer.EXPORT
+    return lane.importer.program
 
 
 def runs_exported_program(lane: LaneSpec) -> bool:
     """Whether the lane is PyTorch's own run of an exported program, which decides whether the program is right."""
-    return lane.engine is Engine.TORCH and exported_program_of(lane) is not None
+    return is_reference(lane) and exported_program_of(lane) is not None
 
 
-def is_onnx_reader(lane: LaneSpec) -> bool:
+def is_other_reader(lane: LaneSpec) -> bool:
     """Whether the lane is a reader other than TVM, which decides whether an exported file is right."""
     return lane.engine in (Engine.ONNXRUNTIME, Engine.ONNX_REFERENCE)

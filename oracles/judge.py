@@ -15,6 +15,7 @@ from oracles.dearer_than_base import dearer_than_base
 from oracles.finding import Finding, Kind, Oracle
 from oracles.fresh_process import fresh_process
 from oracles.gradient_equals_autograd import gradient_equals_autograd
+from oracles.kernel_judges import blamed, kernel_judges
 from oracles.lane import LaneSpec
 from oracles.lifted_equals_unlifted import lifted_equals_unlifted
 from oracles.memory_safety import memory_safety
@@ -68,11 +69,13 @@ def judge_all(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
     """Yield at most one finding per lane, from the first oracle that objects to the lane.
 
     Each gap in the checker is a finding of its own, because each is about another program. TVM is not blamed for an
-    ONNX file that no other reader has confirmed.
+    ONNX file that no other reader has confirmed, nor for what only one driver of kernels shows.
     """
     judged: set[LaneSpec] = set()
-    for finding in _objections(case, outcomes):
-        if not is_justified(finding, outcomes):
+    objections = list(_objections(case, outcomes))
+    for objection in objections:
+        finding = blamed(objection, objections, outcomes)
+        if finding is None or not is_justified(finding, outcomes):
             continue
         if finding.kind is Kind.CHECKER_GAP:
             yield finding
@@ -86,9 +89,14 @@ def unconfirmed_files(case: Case, outcomes: Outcomes) -> tuple[LaneSpec, ...]:
     return files_to_confirm(_objections(case, outcomes), outcomes)
 
 
+def judges_of_kernels(case: Case, outcomes: Outcomes) -> tuple[LaneSpec, ...]:
+    """Return the lanes that must run before TVM is blamed for what a driver of kernels shows."""
+    return kernel_judges(_objections(case, outcomes), outcomes)
+
+
 def _objections(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
     for oracle in ORACLES:
         yield from oracle(case, outcomes)
 
 
-__all__ = ["ORACLES", "judge_all", "unconfirmed_files"]
+__all__ = ["ORACLES", "judge_all", "judges_of_kernels", "unconfirmed_files"]

@@ -5,51 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from generators.dialect import dialect_named
+from generators.dialect_names import DEFAULT, NAMES
+from oracles.importers import Importer as Importer
 from oracles.stage import Stage
 from oracles.trace import Tracing
 
 
 class Engine(StrEnum):
-    """Who computes the result."""
+    """Who computes the result. The engine of the references of a dialect has the name of the dialect."""
 
     TORCH = "torch"
     ONNX = "onnx"  # the references of a case of ONNX: onnxruntime and the interpreter of the onnx package, on its file
+    RELAX = "relax"  # the references of a case of Relax: the definitions of its operators. TVM has no part in them
     ONNXRUNTIME = "onnxruntime"
     ONNX_REFERENCE = "onnx-reference"  # the interpreter of the onnx package
     ONNX_FILE = "onnx-file"  # computes nothing: gives the exported file itself, for reports
     TVM = "tvm"
     HONEST = "honest"  # implementations other than TVM that are right by definition: they calibrate the tolerance
     FAULTY = "faulty"  # the lanes of the self-test, which misbehave on purpose
-
-
-class Importer(StrEnum):
-    """How the model reaches the engine."""
-
-    EAGER = "eager"
-    EXPORT = "export"  # torch.export's program, decomposed once for all lanes
-    EXPORT_TVM = "export-tvm"  # the same program, decomposed by TVM's importer, as TVM's users do it
-    EXPORT_RAW = "export-raw"  # the same program, not decomposed
-    FX = "fx"  # torch.fx.symbolic_trace
-    DYNAMO = "dynamo"  # torch.compile with TVM as its backend
-    ONNX = "onnx"  # the file that the TorchScript exporter writes
-    ONNX_DYNAMO = "onnx-dynamo"  # the file that is written from torch.export's program
-    ONNX_MODEL = "onnx-model"  # the model of a case of ONNX
-    TRACE = "trace"  # torch.jit.trace, which Relay reads
-
-    @property
-    def is_onnx(self) -> bool:
-        """Whether it reads an ONNX file that an exporter of PyTorch writes."""
-        return self in (Importer.ONNX, Importer.ONNX_DYNAMO)
-
-    @property
-    def reads_onnx(self) -> bool:
-        """Whether it reads an ONNX file, of an exporter or of a case of ONNX."""
-        return self.is_onnx or self is Importer.ONNX_MODEL
-
-    @property
-    def is_exported(self) -> bool:
-        """Whether it reads a program of torch.export."""
-        return self in (Importer.EXPORT, Importer.EXPORT_TVM, Importer.EXPORT_RAW)
 
 
 class Params(StrEnum):
@@ -110,7 +84,7 @@ class LaneSpec:
     disabled    passes that the pipeline leaves out (disabled_pass of PassContext)
     options     options of PassContext that are switched on, e.g. tirx.disable_vectorize
     opt_level   opt_level of PassContext
-    target      the name of a row of `oracles.targets.TARGETS`
+    target      a row of `oracles.targets.TARGETS`, or a kind with attributes: `oracles.targets.target_named` reads it
     asserts     whether kernels check their arguments: TVM's default; on small graphs most of LLVM's time
     checked     whether TVM's checker of well-formedness checks the module after the import and after every pass
     as_library  whether the result is written as a shared library and loaded again
@@ -149,13 +123,23 @@ class LaneSpec:
 
     @property
     def dialect(self) -> str:
-        """The dialect of the cases that the lane runs."""
-        return "onnx" if self.importer is Importer.ONNX_MODEL or self.engine is Engine.ONNX else "torch"
+        """The dialect of the cases that the lane runs: that of its importer, or without one that of its engine."""
+        return self.importer.row.dialect or (self.engine.value if self.engine in NAMES else DEFAULT)
 
 
 def is_reference(lane: LaneSpec) -> bool:
     """Whether the lane runs the case as its dialect means it. All other lanes are judged by what such lanes return."""
-    return lane.engine in (Engine.TORCH, Engine.ONNX)
+    return lane.engine in NAMES
+
+
+def is_reference_of_file(lane: LaneSpec) -> bool:
+    """Whether the lane is a reference of a dialect whose models are files: onnxruntime computes its result."""
+    return is_reference(lane) and dialect_named(lane.engine).is_file
+
+
+def converts(lane: LaneSpec) -> bool:
+    """Whether the lane converts the model to another opset than its own."""
+    return lane.opset is not None and dialect_named(lane.dialect).opsets is not None
 
 
 def is_eager(lane: LaneSpec) -> bool:
@@ -169,7 +153,7 @@ WITNESS = "witness"
 
 def is_witness(lane: LaneSpec) -> bool:
     """Whether the lane decides whether the eager result of a case of ONNX can be relied on."""
-    return lane.engine is Engine.ONNX and lane.variant == WITNESS
+    return is_reference(lane) and lane.variant == WITNESS
 
 
 CONTRADICTION = "contradiction"
@@ -178,6 +162,11 @@ CONTRADICTION = "contradiction"
 
 EVALUATED = "evaluated"
 """The variant of the lanes of tier 1: they import a model, check the module and evaluate it, and compile nothing."""
+
+
+SCHEDULES = "schedules"
+"""The variant of the lanes that schedule kernels for a GPU, and compare them with the kernels before. They need no GPU
+and no code generator for it."""
 
 
 def is_tier_1(lane: LaneSpec) -> bool:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 
+from generators.graph import Invalid
 from oracles.lane import LaneSpec, is_relay
-from oracles.targets import TARGETS_BY_NAME
+from oracles.targets import target_named
 from oracles.transforms import RELAY_TRANSFORMS, TRANSFORMS, own_transform
 
 VARIANT = re.compile(r"[a-z0-9][a-z0-9-]*")
 OPTION = re.compile(r"[a-z_]+(\.[A-Za-z_0-9]+)+")
 PASS = re.compile(r"[A-Za-z_][A-Za-z_0-9.]*")
+STEP = re.compile(r"[\w.:<>@/+=, -]{1,200}", re.ASCII)
+"""What the checker of well-formedness ran after: "import", or the name of a pass in TVM, which its author chose."""
 
 
 def invalid_reason(lane: LaneSpec) -> str | None:
@@ -19,8 +22,8 @@ def invalid_reason(lane: LaneSpec) -> str | None:
     known = {row.name for row in (RELAY_TRANSFORMS if relay else TRANSFORMS)}
     if unknown := [name for name in lane.passes if name not in known and (relay or own_transform(name) is None)]:
         return f"no pass is called {unknown[0]!r}"
-    if lane.target not in TARGETS_BY_NAME:
-        return f"no target is called {lane.target!r}"
+    if why := _why_no_target(lane.target):
+        return why
     if not VARIANT.fullmatch(lane.variant):
         return f"no lane is of the variant {lane.variant!r}"
     if unknown := [name for name in lane.options if not OPTION.fullmatch(name)]:
@@ -33,4 +36,12 @@ def invalid_reason(lane: LaneSpec) -> str | None:
         return "a lane in a finding has no tracing"
     if lane.until is not None:
         return "a lane in a finding runs to its end"
+    return None
+
+
+def _why_no_target(text: str) -> str | None:
+    try:
+        target_named(text)
+    except Invalid as error:
+        return str(error)
     return None

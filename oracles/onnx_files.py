@@ -17,8 +17,9 @@ import numpy as np
 
 from generators.graph import Array
 from oracles.compare import judge
-from oracles.finding import Component, Finding, Kind, Mismatch, imports_onnx, is_onnx_reader, onnx_file_of
-from oracles.lane import Engine, Importer, LaneSpec
+from oracles.finding import Component, Finding, Kind, Mismatch, is_other_reader, onnx_file_of
+from oracles.importers import Importer
+from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Outcomes, Ran
 from oracles.reference import Expected, expected, witness_of
 
@@ -34,7 +35,7 @@ _WRONG_RESULTS = (Kind.WRONG_ARITY, Kind.WRONG_SHAPE, Kind.WRONG_DTYPE, Kind.WRO
 
 def blames_tvm_for_a_file(finding: Finding) -> bool:
     """Whether the finding blames TVM for what it does with an ONNX file."""
-    return finding.component is Component.TVM and imports_onnx(finding.lane)
+    return finding.component is Component.TVM and finding.lane.importer.row.reads.is_exported_file
 
 
 def is_justified(finding: Finding, outcomes: Outcomes) -> bool:
@@ -84,7 +85,7 @@ def readings_of_its_file(lane: LaneSpec, outcomes: Outcomes) -> list[tuple[Array
 
 def _readings(outcomes: Outcomes) -> Iterator[tuple[LaneSpec, tuple[Array, ...]]]:
     for lane, outcome in outcomes.items():
-        if is_onnx_reader(lane) and isinstance(outcome, Ran):
+        if is_other_reader(lane) and isinstance(outcome, Ran):
             yield lane, outcome.outputs
 
 

@@ -61,6 +61,18 @@ class BaseCosts:
 
 
 @dataclass(frozen=True, slots=True)
+class WrongOperand:
+    """A value of the graph to which an importer gave a wrong type, before it raised at a node that depends on it.
+
+    value     the first result of the call that computes it
+    of_dtype  whether its dtype is wrong; otherwise its shape is
+    """
+
+    value: str
+    of_dtype: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """What a lane recorded while it ran, however it ended. Sizes are in bytes, times in CPU seconds; 0: not measured.
 
@@ -83,8 +95,10 @@ class Facts:
     reached          functions of changed code that the lane called, where a build of TVM is compared with another one
     base             what the lane cost in the base, where it came to an end there too
     trace            what the lane recorded for blame, where its `tracing` requests that
+    undefined        the rows of `generators.undefined` that hold for a node, of a lane that measures the envelope
     pointed          the value of the graph at whose node the lane raised, where the exception's frames tell it; no
                      finding has it
+    wrong_operand    what a converter has given a wrong type to, on the way to that node; no finding has it
     """
 
     checked: tuple[str, ...] = ()
@@ -105,7 +119,9 @@ class Facts:
     reached: tuple[str, ...] = ()
     base: BaseCosts | None = None
     trace: Trace | None = None
+    undefined: tuple[str, ...] = ()
     pointed: str = ""
+    wrong_operand: WrongOperand | None = None
 
 
 NO_FACTS = Facts()

@@ -13,7 +13,7 @@ from oracles.compare import judge
 from oracles.finding import Component, Finding
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcomes, Stage
-from oracles.reference import expected
+from oracles.reference import expected, expected_of
 from oracles.sibling_pairs import pairs_with_siblings
 from oracles.siblings import describe_additions
 from oracles.transforms import rounding_in
@@ -25,7 +25,8 @@ def wrong_where_sibling_is_right(outcomes: Outcomes, which: Callable[[LaneSpec],
     if right is None:
         return
     for (lane, ran), (plain, _) in pairs_with_siblings(outcomes, which):
-        if found := judge(ran.outputs, right, rounding_in(lane)):
+        its = expected_of(lane, outcomes) or right
+        if found := judge(ran.outputs, its, rounding_in(lane)):
             kind, evidence = found
             evidence = replace(evidence, against=plain.name, by=describe_additions(lane))
             yield Finding(kind, Component.TVM, lane, Stage.RUN, evidence)

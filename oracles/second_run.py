@@ -15,4 +15,4 @@ def second_run(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
         if not isinstance(outcome, Ran) or outcome.again is None:
             continue
         if found := difference(outcome.outputs, outcome.again, "the first run"):
-            yield Finding(Kind.UNSTABLE, component_of(lane, Stage.RUN), lane, Stage.RUN, found[1])
+            yield Finding(Kind.SECOND_RUN_DIFFERS, component_of(lane, Stage.RUN), lane, Stage.RUN, found[1])

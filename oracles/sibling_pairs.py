@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from oracles.compare import judge
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcomes, Ran
-from oracles.reference import expected
+from oracles.reference import expected_of
 from oracles.siblings import sibling
 
 
@@ -19,11 +19,11 @@ def pairs_with_siblings(
     Where the sibling is wrong too, both have one bug, which other oracles find on the sibling. Without a full reference
     every sibling that ran counts as right.
     """
-    right = expected(outcomes)
     for lane, ran in outcomes.items():
         plain = sibling(lane, outcomes) if which(lane) else None
         other = outcomes[plain] if plain else None
         if plain is None or not isinstance(ran, Ran) or not isinstance(other, Ran):
             continue
+        right = expected_of(plain, outcomes)
         if right is None or judge(other.outputs, right) is None:
             yield (lane, ran), (plain, other)

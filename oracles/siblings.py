@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
 
 from oracles.lane import DEFAULT_OPT_LEVEL, Engine, LaneSpec, Params, Pipeline, default_executor
 from oracles.targets import family_of
 from oracles.transforms import ROUND_TRIPS
+
+REMEMBERED = 1024
+"""How many lanes are remembered: those that have a name, and those that were drawn for the latest tests."""
 
 
 def sibling(lane: LaneSpec, lanes: Iterable[LaneSpec]) -> LaneSpec | None:
@@ -21,6 +25,7 @@ def sibling(lane: LaneSpec, lanes: Iterable[LaneSpec]) -> LaneSpec | None:
     return next((other for other in lanes if essential(other) == plain), None)
 
 
+@lru_cache(REMEMBERED)
 def essential(lane: LaneSpec) -> LaneSpec:
     """Return the lane with default values in the fields that do not change the program.
 
@@ -30,6 +35,7 @@ def essential(lane: LaneSpec) -> LaneSpec:
     return replace(lane, name="", asserts=True, checked=False, tracing=None, until=None)
 
 
+@lru_cache(REMEMBERED)
 def _plain(lane: LaneSpec) -> LaneSpec:
     """The lane without anything that lanes add, in its essential form."""
     return replace(

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
+from functools import lru_cache
+
+from generators.graph import Invalid
+from oracles.target_kinds import FLAGS_OF_CPU, attributes_of, config_of, cpu_flag, text_of
 
 
 class Runs(Enum):
@@ -12,13 +17,14 @@ class Runs(Enum):
 
     HERE = auto()
     SANITIZED = auto()  # in a process of its own, started with the runtime of the sanitizers preloaded
-    ON_A_DEVICE = auto()  # on a GPU; on a machine without one it is compiled and checked
+    BY_KERNELS = auto()  # kernel by kernel, on a driver for this processor (`Target.device`); without one it is checked
+    ON_A_DEVICE = auto()  # on a device (`Target.device`); on a machine without one it is compiled and checked
     NOWHERE = auto()  # it is compiled and checked
 
     @property
     def in_plain_process(self) -> bool:
         """Whether a lane for the target needs neither a device nor a process that is started in a special way."""
-        return self in (Runs.HERE, Runs.NOWHERE)
+        return self in (Runs.HERE, Runs.BY_KERNELS, Runs.NOWHERE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +65,10 @@ class WrittenCode:
 class Target:
     """One target.
 
-    name       the name that lanes use; it begins with the plain target of its family (`family_of`)
+    name       the text that lanes use; it begins with the plain target of its family (`family_of`)
     config     the argument of `tvm.target.Target`
     runs       where its code can run
+    device     the kind of device that runs it, a key of `fuzzer.system.devices.KINDS`; "" for the processor
     cpu        the flags of /proc/cpuinfo that a machine must have to run it
     compilers  for a target that gives C: the compilers that can build the shared library; the first one installed does
     flags      the options of that compiler
@@ -71,6 +78,7 @@ class Target:
     name: str
     config: Mapping[str, object]
     runs: Runs = Runs.HERE
+    device: str = ""
     cpu: tuple[str, ...] = ()
     compilers: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
@@ -164,13 +172,15 @@ TARGETS: tuple[Target, ...] = (
         "cuda",
         {"kind": "cuda", "arch": "sm_80"},
         Runs.ON_A_DEVICE,
+        "cuda",
         written=WrittenCode("cuda", ".cu", (_NVCC,)),
     ),
-    Target("opencl", {"kind": "opencl"}, Runs.NOWHERE, written=WrittenCode("opencl", ".cl", (_CLANG_CL,))),
+    Target("opencl", {"kind": "opencl"}, Runs.BY_KERNELS, "pocl", written=WrittenCode("opencl", ".cl", (_CLANG_CL,))),
     Target(
         "webgpu",
         {"kind": "webgpu"},
-        Runs.NOWHERE,
+        Runs.BY_KERNELS,
+        "lavapipe",
         written=WrittenCode("webgpu", ".wgsl", (_NAGA, _TINT, _DAWN), each=True),
     ),
     Target(
@@ -190,6 +200,69 @@ TARGETS: tuple[Target, ...] = (
 TARGETS_BY_NAME = {target.name: target for target in TARGETS}
 
 
+MOST_TEXT = 500
+"""The most characters of the text of a target."""
+
+
+@lru_cache(256)
+def target_named(text: str) -> Target:
+    """The row with this name; else the target that the text describes, as `cuda -arch=sm_90` does: a kind and
+    attributes (`oracles.target_kinds`). Raise `Invalid` for another text.
+
+    Where its code can run follows from the row of its kind, and for a processor from its architecture and features.
+    """
+    if row := TARGETS_BY_NAME.get(text):
+        return row
+    config = config_of(text)
+    plain = TARGETS_BY_NAME.get(str(config["kind"]))
+    if plain is None:
+        return Target(text, config, Runs.NOWHERE)
+    if plain.name == "llvm":
+        return _of_llvm(text, config)
+    return replace(plain, name=text, config=config, written=_written_for(plain.written, config))
+
+
+def canonical(text: str) -> str:
+    """The text that lanes use for a target: the name of the first row with the same attributes, if there is one. The
+    text may also be what `str` makes of a `tvm.target.Target`: JSON. Raise `Invalid` where it is no target."""
+    if text in TARGETS_BY_NAME:
+        return text
+    config = config_of(text)
+    same = next((row.name for row in TARGETS if row.config == config), None)
+    found = same or text_of(config)
+    if len(found) > MOST_TEXT:
+        raise Invalid(f"the target {found[:60]!r} ... has more than {MOST_TEXT} characters")
+    return found
+
+
+def _of_llvm(text: str, config: Mapping[str, object]) -> Target:
+    """A target of LLVM. Only the code of a processor whose features are known runs here."""
+    triple, cpu = str(config.get("mtriple", _HERE)), str(config.get("mcpu", ""))
+    if not triple.startswith(_HERE):
+        written = next((row.written for row in TARGETS if row.config.get("mtriple") == triple), None)
+        return Target(text, config, Runs.NOWHERE, written=written)
+    if cpu not in FLAGS_OF_CPU:
+        return Target(text, config, Runs.NOWHERE)
+    features = attributes_of(config, "mattr")
+    added = (cpu_flag(name[1:]) for name in features if name.startswith("+"))
+    return Target(text, config, cpu=tuple(dict.fromkeys((*FLAGS_OF_CPU[cpu], *added))))
+
+
+def _written_for(written: WrittenCode | None, config: Mapping[str, object]) -> WrittenCode | None:
+    """The checkers of the code of a kind, for the architecture of the target."""
+    if written is None or "arch" not in config:
+        return written
+    checkers = tuple(
+        replace(each, arguments=tuple(re.sub(r"^-arch=.*", f"-arch={config['arch']}", word) for word in each.arguments))
+        for each in written.checkers
+    )
+    return replace(written, checkers=checkers)
+
+
+_HERE = "x86_64"
+"""The architecture of the machines that difftvm runs on."""
+
+
 def family_of(target: str) -> str:
-    """Return the plain target of which a target is a variant: `llvm` for `llvm-O0`."""
-    return target.partition("-")[0]
+    """Return the plain target of which a target is a variant: `llvm` for `llvm-O0` and for `llvm -mcpu=haswell`."""
+    return re.split("[- ]", target, maxsplit=1)[0]

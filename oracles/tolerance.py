@@ -19,6 +19,7 @@ import numpy.typing as npt
 from generators.graph import Array, holds_floats
 from oracles.expected_output import Expected, rounded_to, rounding_error
 from oracles.finding import Mismatch, WorstElement
+from oracles.remembered import OUTPUTS, remembered
 from oracles.transforms import Rounding
 
 C = 2.0
@@ -75,6 +76,11 @@ MAX_RELATIVE = 2.0**-5
 
 def tolerance(right: Expected, rounding: Rounding = Rounding.SAME) -> npt.NDArray[np.float64]:
     """Return how far each element may be from the truth, as float64."""
+    return _tolerance(right, rounding)
+
+
+@remembered(OUTPUTS)
+def _tolerance(right: Expected, rounding: Rounding) -> npt.NDArray[np.float64]:
     allowance = ALLOWANCES[rounding]
     with np.errstate(over="ignore"):
         if rounding is Rounding.SAME or not holds_floats(right.eager):

@@ -105,6 +105,7 @@ class Trace:
     outside        the message, where the module as imported reads elements outside a tensor
     contradiction  the message, where it declares a call with another shape than the operator's definition gives
     other_types    the message, where it declares another type of a value than the graph has
+    wrong_result   the place of the first result of main whose declared type is not the graph's; None: unknown
     lines          lines of TVM's Python that ran below a converter or a legalization: the name of the function, and
                    how many lines after its first one, e.g. _linear+7
     calls          operators of the module as imported, each once
@@ -125,6 +126,7 @@ class Trace:
     outside: str = ""
     contradiction: str = ""
     other_types: str = ""
+    wrong_result: int | None = None
     lines: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()
     places: tuple[tuple[str, str], ...] = ()

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, IntEnum, auto
+from typing import TYPE_CHECKING
 
+from generators.operator_class import OperatorClass
 from oracles.lane import LaneSpec, is_relay
+
+if TYPE_CHECKING:  # verbs that only read load no operators
+    from generators.op import Op
 
 
 class Rounding(IntEnum):
@@ -38,7 +43,7 @@ class Transform:
     helper        the definition of a Python function that `source` calls
     form          the form of module that it works on; on another form it does nothing or is not allowed
     after         transforms that must run before it, in this order
-    relevant_ops  PyTorch operators (rows of the operator table) that it rewrites; empty: not limited to some operators
+    relevant      classes of operators that it rewrites; empty: not limited to some operators
     floats        the floating dtypes of the modules that it is made for, by its documentation; empty: all
     rounding      how results may differ
     lowers        whether a pipeline of TVM runs it too: then its failures belong to the stage `compile`
@@ -50,7 +55,7 @@ class Transform:
     helper: str = ""
     form: ModuleForm = ModuleForm.ANYTHING
     after: tuple[str, ...] = ()
-    relevant_ops: tuple[str, ...] = ()
+    relevant: tuple[OperatorClass, ...] = ()
     floats: tuple[str, ...] = ()
     rounding: Rounding = Rounding.SAME
     lowers: bool = False
@@ -60,6 +65,10 @@ class Transform:
     def pass_name(self) -> str:
         """The pass without its options: ConvertLayout for `ConvertLayout-NHWC` and `ConvertLayout-packed`."""
         return self.name if is_own(self.name) else self.name.partition("-")[0]
+
+    def rewrites(self, op: Op) -> bool:
+        """Whether an operator of any dialect is of a relevant class."""
+        return not set(self.relevant).isdisjoint(op.classes)
 
 
 def _relax(name: str, arguments: str = "", row_name: str = "", **more: object) -> Transform:
@@ -111,8 +120,8 @@ def patterns():
 """
 """Patterns as a backend would give them, the larger ones first. No backend takes what they match."""
 
-CONV = ("conv2d",)
-MATMUL = ("matmul", "mm", "bmm", "linear", "addmm", "baddbmm", "einsum")
+CONV = (OperatorClass.CONVOLUTION_2D,)
+MATMUL = (OperatorClass.MATRIX_PRODUCT,)
 
 _WITHOUT_DATAFLOW = (LEGALIZE, "ToNonDataflow", "RemovePurityChecking")
 _WITH_TENSORS = (*_WITHOUT_DATAFLOW, "CallTIRRewrite")
@@ -128,20 +137,20 @@ TRANSFORMS: tuple[Transform, ...] = (
         "ConvertLayout",
         '{"relax.nn.conv2d": ["NHWC", "OHWI"]}',
         "ConvertLayout-NHWC",
-        relevant_ops=CONV,
+        relevant=CONV,
         form=ModuleForm.OPERATORS,
     ),
     _relax(
         "ConvertLayout",
         '{"relax.nn.conv2d": ["NCHW4c", "OIHW4o"]}',
         "ConvertLayout-packed",
-        relevant_ops=CONV,
+        relevant=CONV,
         form=ModuleForm.OPERATORS,
     ),
     _relax(
         "ToMixedPrecision",
         'out_dtype="float32"',
-        relevant_ops=CONV + MATMUL,
+        relevant=CONV + MATMUL,
         floats=("float32",),  # "the pass assumes the input module to be fp32 only"
         form=ModuleForm.OPERATORS,
         rounding=Rounding.HALF,
@@ -150,32 +159,32 @@ TRANSFORMS: tuple[Transform, ...] = (
         "ToMixedPrecision",
         'out_dtype="float16"',
         "ToMixedPrecision-float16",
-        relevant_ops=CONV + MATMUL,
+        relevant=CONV + MATMUL,
         floats=("float32",),  # "the pass assumes the input module to be fp32 only"
         form=ModuleForm.OPERATORS,
         rounding=Rounding.HALF,
     ),
     _relax("DecomposeOpsForInference", form=ModuleForm.OPERATORS, rounding=Rounding.OTHER_ORDER),
-    _relax("FoldBatchnormToConv2D", relevant_ops=CONV, form=ModuleForm.OPERATORS, rounding=Rounding.OTHER_ORDER),
-    _relax("ExpandMatmulOfSum", relevant_ops=MATMUL, form=ModuleForm.OPERATORS, rounding=Rounding.OTHER_ORDER),
-    _relax("AdjustMatmulOrder", relevant_ops=MATMUL, form=ModuleForm.OPERATORS, rounding=Rounding.OTHER_ORDER),
-    _relax("CombineParallelMatmul", relevant_ops=MATMUL, form=ModuleForm.OPERATORS, rounding=Rounding.OTHER_ORDER),
-    _relax("FuseTransposeMatmul", relevant_ops=MATMUL, form=ModuleForm.OPERATORS, rounding=Rounding.OTHER_ORDER),
-    _relax("ReorderTakeAfterMatmul", relevant_ops=MATMUL, form=ModuleForm.OPERATORS, rounding=Rounding.OTHER_ORDER),
+    _relax("FoldBatchnormToConv2D", relevant=CONV, form=ModuleForm.OPERATORS, rounding=Rounding.OTHER_ORDER),
+    _relax("ExpandMatmulOfSum", relevant=MATMUL, form=ModuleForm.OPERATORS, rounding=Rounding.OTHER_ORDER),
+    _relax("AdjustMatmulOrder", relevant=MATMUL, form=ModuleForm.OPERATORS, rounding=Rounding.OTHER_ORDER),
+    _relax("CombineParallelMatmul", relevant=MATMUL, form=ModuleForm.OPERATORS, rounding=Rounding.OTHER_ORDER),
+    _relax("FuseTransposeMatmul", relevant=MATMUL, form=ModuleForm.OPERATORS, rounding=Rounding.OTHER_ORDER),
+    _relax("ReorderTakeAfterMatmul", relevant=MATMUL, form=ModuleForm.OPERATORS, rounding=Rounding.OTHER_ORDER),
     _relax("ReorderPermuteDimsAfterConcat", form=ModuleForm.OPERATORS),
     _relax("OptimizeLayoutTransform", form=ModuleForm.OPERATORS),
     Transform(
         "FuseOpsByPattern",
         "relax.transform.FuseOpsByPattern(patterns())(mod)",
         helper=_PATTERNS,
-        relevant_ops=CONV + MATMUL,
+        relevant=CONV + MATMUL,
         form=ModuleForm.OPERATORS,
     ),
     Transform(
         "FuseOpsByPattern-unbound",
         "relax.transform.FuseOpsByPattern(patterns(), bind_constants=False)(mod)",
         helper=_PATTERNS,
-        relevant_ops=CONV + MATMUL,
+        relevant=CONV + MATMUL,
         form=ModuleForm.OPERATORS,
     ),
     _relax("RemoveRedundantReshape", form=ModuleForm.OPERATORS),
@@ -339,6 +348,15 @@ ROUND_TRIPS = frozenset(row.name for row in TRANSFORMS if row.round_trip)
 
 DISABLED_WITH = {"FuseTIR": "FuseOps"}
 """By pass that a pipeline may leave out, the pass that it must leave out too: FuseTIR lowers what FuseOps makes."""
+
+
+def have_what_they_require(passes: Sequence[str]) -> bool:
+    """Whether each pass that works on lowered modules comes after those that its row requires. On other modules it may
+    break what is valid; other passes leave a module as it is that they do not know."""
+    rows = [transform_named(name) for name in passes]
+    return all(
+        row.form is not ModuleForm.LOWERED or set(row.after) <= set(passes[:place]) for place, row in enumerate(rows)
+    )
 
 
 def not_disabled_alone(disabled: Collection[str]) -> tuple[str, ...]:
