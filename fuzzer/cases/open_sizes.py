@@ -5,19 +5,45 @@ This module loads no compiler, because reports use it too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from generators.graph import Case, Expr
+from generators.dialect import dialect_named
+from generators.graph import Case, Expr, Graph
+from oracles.lane import LaneSpec
 
 
 def why_not(case: Case) -> str | None:
     """Why the sizes of the case cannot stay open; None where they can."""
+    if case.given is not None:
+        return None if case.given.open else "the model leaves no size open"
     if not case.graph.symbols:
         return "no size of the case is symbolic"
     if any(isinstance(size, Expr) for i in case.graph.inputs if i.role.is_owned for size in i.value.type.shape):
         return "a parameter's size is symbolic"
+    if dialect_named(case.graph.dialect).module and (symbol := symbol_only_in_formulas(case.graph)):
+        return f"no size of an input is {symbol} itself, which a module of Relax would have to compute"
     return None
+
+
+def symbol_only_in_formulas(graph: Graph) -> str:
+    """Return a symbol that occurs in sizes of inputs only inside formulas, or ""."""
+    sizes = [size for item in graph.inputs for size in item.value.type.shape if isinstance(size, Expr)]
+    hidden = {name for size in sizes for name in size.symbols} - {str(size) for size in sizes}
+    return min(hidden, default="")
+
+
+def lanes_of_given(case: Case, lanes: Sequence[LaneSpec]) -> tuple[LaneSpec, ...]:
+    """The lanes. Where the given model of the case leaves sizes open, those that can compile it so do it."""
+    if case.given is None or not case.given.open:
+        return tuple(lanes)
+    return tuple(map(_opened, lanes))
+
+
+def _opened(lane: LaneSpec) -> LaneSpec:
+    if lane.symbolic or lane.given_sizes or not lane.importer.row.reads.may_be_open:
+        return lane
+    return replace(lane, name=f"{lane.name}-symbolic", symbolic=True)
 
 
 def at_each_size(case: Case) -> list[Case]:

@@ -29,6 +29,8 @@ from tvm.relax.frontend.torch.fx_translator import TorchFXImporter
 from fuzzer.coverage.question import Answer, Question, Table, Tables, Way
 from fuzzer.lanes.base.prepared_case import PreparedCase
 from fuzzer.lanes.torch.decompositions import remember_decompositions
+from fuzzer.lanes.torch.prepared import model_of, tensors_of
+from fuzzer.system import no_network
 from fuzzer.system.processes import die_with_parent
 from generators import case_file
 from generators.graph import Case
@@ -66,7 +68,7 @@ class Subject:
         prepared, inputs = self.prepared, self.symbols.values()
         sizes = tuple([tuple([torch.export.Dim.AUTO if dim else None for dim in dims]) for dims in inputs])
         return torch.export.export(
-            prepared.model, prepared.torch_inputs(), dynamic_shapes=(sizes if any(map(any, sizes)) else None)
+            model_of(prepared), tensors_of(prepared), dynamic_shapes=(sizes if any(map(any, sizes)) else None)
         )
 
     @property
@@ -116,7 +118,7 @@ def _targets(module: Any) -> Iterator[str]:
 
 def traced_keys(subject: Subject, opset: int) -> Iterator[str]:
     """Yield keys as `TorchFXImporter.from_fx` computes them."""
-    module = torch.fx.symbolic_trace(subject.prepared.model)
+    module = torch.fx.symbolic_trace(model_of(subject.prepared))
     layers = dict(module.named_modules())
     for node in module.graph.nodes:
         match node.op:
@@ -134,8 +136,8 @@ def torchscript_keys(subject: Subject, opset: int) -> Iterator[str]:
     file: Any = io.BytesIO()
     axes = {name: {axis: dim for axis, dim in enumerate(dims) if dim} for name, dims in subject.symbols.items()}
     torch.onnx.export(
-        prepared.model,
-        prepared.torch_inputs(),
+        model_of(prepared),
+        tensors_of(prepared),
         file,
         dynamo=False,
         opset_version=opset,
@@ -186,6 +188,7 @@ def remember_translations() -> None:
 def main() -> None:
     """Arguments: the socket, the supervisor's process number."""
     die_with_parent(int(sys.argv[2]))
+    no_network.enter()
     connection = Connection(int(sys.argv[1]))
     torch.set_num_threads(1)
     warnings.filterwarnings("ignore")

@@ -24,8 +24,8 @@ from multiprocess.connection import Connection
 
 from fuzzer.children.job import collect_between_cases_only, run_job
 from fuzzer.isolate import protocol
-from fuzzer.lanes.base.prepared_case import Lane
-from fuzzer.system import host_name
+from fuzzer.lanes.base.lane import Lane
+from fuzzer.system import confinement, host_name, no_network
 from fuzzer.system.process_tree import adopt_orphans
 from fuzzer.system.processes import die_with_parent, limit_files
 from fuzzer.toolchains.preload import Preload, execute
@@ -40,6 +40,9 @@ def main() -> None:
     opener, *preload = sys.argv[3:]
     die_with_parent(parent or os.getppid())
     host_name.hide()
+    if parent:  # otherwise compute-sanitizer has started it, and may talk to it over a port
+        confinement.enter([os.environ["TMPDIR"]], gpu=True)
+        no_network.enter(connects=True)
     adopt_orphans()
     limit_files()
     faulthandler.enable()

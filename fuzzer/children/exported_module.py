@@ -40,6 +40,7 @@ def main() -> None:
     path, name, out, parent = sys.argv[1:]
     die_with_parent(int(parent))
     os.dup2(2, 1)  # what the file prints is not the answer of a command
+    sys.stdout = sys.stderr  # it comes before the line that says why the file gives no module
     try:
         module, inputs, shapes = module_of(Path(path), name)
         program = torch.export.export(module.eval(), inputs, dynamic_shapes=shapes)

@@ -19,8 +19,10 @@ from multiprocess.connection import Connection
 from fuzzer.children.own_faults import ROOT, is_own_fault
 from fuzzer.isolate import protocol
 from fuzzer.lanes.base.compiler_error import CompilerError
+from fuzzer.lanes.base.lane import Lane
 from fuzzer.lanes.base.pointed import value_pointed_at
-from fuzzer.lanes.base.prepared_case import Lane, PreparedCase, Step
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Step
 from fuzzer.toolchains import reached
 from generators.graph import Case
 from oracles.lane import Engine, LaneSpec
@@ -67,7 +69,7 @@ class _Steps:
 
     def note(self, **fields: object) -> None:
         self.facts = replace(self.facts, **fields)  # type: ignore[arg-type]
-        protocol.send(self._connection, protocol.Noted(self.lane, self.facts))
+        protocol.send(self._connection, protocol.Noted.of(self.lane, self.facts))
 
 
 def _cpu() -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ import tvm
 from tvm import relax
 from tvm_ffi import structural_equal
 
-from fuzzer.isolate.module_job import ANSWERS, INVALID, REFUSED, STAGES, ModuleJob, Verdict, read_arrays, read_jobs
+from fuzzer.isolate.module_job import ANSWERS, INVALID, REFUSED, STAGES, ModuleAnswer, ModuleJob, read_arrays, read_jobs
 from fuzzer.isolate.module_job import write_arrays as write
 from fuzzer.lanes.evaluated.common import Contradiction, Outside, Unknown
 from fuzzer.lanes.evaluated.reference import Reference, evaluated, reference
@@ -24,8 +23,11 @@ from fuzzer.lanes.relax.check import ill_formed
 from fuzzer.lanes.relax.comparable import comparable
 from generators.graph import Array
 from oracles.finding import Kind
-from oracles.targets import TARGETS_BY_NAME
-from oracles.tolerance import mismatch, tolerance
+from oracles.lane import Pipeline
+from oracles.outcome import Facts, Raised, Ran, Stage, Unsupported
+from oracles.relax_module import objection
+from oracles.targets import Runs, Target, target_named
+from oracles.tolerance import tolerance
 from oracles.transforms import transform_named
 
 OPEN_SIZE = 3
@@ -42,13 +44,13 @@ def main(folder: str, first: int) -> None:
             stages.flush()
 
         for number, job in list(enumerate(read_jobs(where)))[first:]:
-            verdict = _Check(where, number, job, step).verdict()
-            answers.write(msgspec.json.encode(verdict) + b"\n")
+            answer = _Check(where, number, job, step).answer()
+            answers.write(msgspec.json.encode(answer) + b"\n")
             answers.flush()
 
 
 class _Ended(Exception):
-    """The verdict is known."""
+    """The answer is known."""
 
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
@@ -58,20 +60,20 @@ class _Ended(Exception):
 class _Check:
     """One job. `stage` is what it does."""
 
-    def __init__(self, folder: Path, number: int, job: ModuleJob, step: Any) -> None:
+    def __init__(self, folder: Path, number: int, job: ModuleJob, step: Callable[[str], None]) -> None:
         self._folder, self._number, self._job, self._step = folder, number, job, step
         self._stage, self._changed, self._unknown = "load", False, ""
         self._operators: tuple[str, ...] = ()
 
-    def verdict(self) -> Verdict:
+    def answer(self) -> ModuleAnswer:
         try:
             self._run()
         except _Ended as end:
-            return self._verdict(end.kind, str(end))
-        return self._verdict("", "")
+            return self._answer(end.kind, str(end))
+        return self._answer("", "")
 
-    def _verdict(self, kind: str, message: str) -> Verdict:
-        return Verdict(kind, self._stage, message[:2000], self._changed, self._unknown, self._operators)
+    def _answer(self, kind: str, message: str) -> ModuleAnswer:
+        return ModuleAnswer(kind, self._stage, message[:2000], self._changed, self._unknown, self._operators)
 
     def _begin(self, stage: str) -> None:
         self._stage = stage
@@ -80,23 +82,30 @@ class _Check:
     def _run(self) -> None:
         job = self._job
         module, inputs = self._given()
-        expected = self._reference(module, inputs)
-        self._save(expected, inputs)
+        right = self._reference(module, inputs)
+        self._save(right, inputs)
         if job.alone:  # what the module without the pass does wrong is not the pass's fault
-            plain = self._attempt("compile", INVALID, lambda: self._compiled(module, job.pipeline, inputs))
-            self._compare(expected, plain, INVALID)
-        after = self._passed(module)
+            self._judge(right, self._compiled_run(module, inputs), INVALID)
+        after = self._passed(module, right)
         if job.passes:
-            self._begin("evaluate")
-            self._meaning(after, inputs, expected)
-        outputs = self._attempt("compile", Kind.INTERNAL_ERROR, lambda: self._compiled(after, job.pipeline, inputs))
-        self._compare(expected, outputs, Kind.WRONG_VALUE)
+            self._judge(right, self._meaning(after, inputs))
+        self._judge(right, self._compiled_run(after, inputs))
+
+    def _judge(self, right: Reference, outcome: Ran | Raised | Unsupported | None, kind: str = "") -> None:
+        """End the job where an oracle objects, as `kind` where it is given. None: there is nothing to judge."""
+        if isinstance(outcome, Unsupported):
+            raise _Ended(kind or REFUSED, outcome.reason)
+        if outcome and (found := objection(outcome, right.expected, right.rounding)):
+            raise _Ended(kind or found[0], found[1])
 
     def _given(self) -> tuple[Any, tuple[Array, ...]]:
         """The module, and the inputs of main in their order. The job ends where it has no main, or is ill-formed."""
         self._begin("load")
         text = (self._folder / f"module-{self._job.module}.json").read_text()
-        module = self._attempt("load", INVALID, lambda: tvm.ir.load_json(text))
+        try:
+            module = tvm.ir.load_json(text)
+        except Exception as error:  # TVM may raise anything
+            raise _Ended(INVALID, _text(error)) from None
         if not isinstance(module, tvm.IRModule) or "main" not in {var.name_hint for var in module.get_global_vars()}:
             raise _Ended(INVALID, "it is no module with a function main")
         if broken := ill_formed(module, "load"):
@@ -105,10 +114,10 @@ class _Check:
         given = read_arrays(self._folder / f"inputs-{self._number}.npz")
         return module, tuple(_inputs(module["main"], given, self._job.seed))
 
-    def _reference(self, module: Any, inputs: tuple[Array, ...]) -> Reference:
+    def _reference(self, module: Any, inputs: Sequence[Array]) -> Reference:
         self._begin("evaluate")
         try:
-            found = reference(module, inputs, lambda: self._compiled(module, "zero", inputs))
+            found = reference(module, inputs, lambda: self._zero(module, inputs))
         except (Outside, Contradiction) as error:
             raise _Ended(INVALID, str(error)) from None
         except Exception as error:  # TVM may raise anything
@@ -117,76 +126,93 @@ class _Check:
         rounding = max([found.rounding, *(transform_named(name).rounding for name in self._job.passes)])
         return Reference(found.expected, rounding, found.unknown)
 
-    def _save(self, found: Reference, inputs: Sequence[Array]) -> None:
+    def _save(self, right: Reference, inputs: Sequence[Array]) -> None:
         write(self._folder / f"inputs-{self._number}.npz", {f"x{place}": each for place, each in enumerate(inputs)})
         arrays: dict[str, Array] = {}
-        for place, each in enumerate(found.expected):
+        for place, each in enumerate(right.expected):
             arrays[f"value{place}"] = each.truth
-            allowed = np.where(each.ill, np.inf, tolerance(each, found.rounding))
+            allowed = np.where(each.ill, np.inf, tolerance(each, right.rounding))
             arrays[f"allowed{place}"] = np.where(np.isnan(allowed), np.inf, allowed)
         write(self._folder / f"expected-{self._number}.npz", arrays)
 
-    def _attempt(self, stage: str, kind: str, make: Callable[[], Any]) -> Any:
-        self._begin(stage)
-        try:
-            return make()
-        except NotImplementedError as error:
-            raise _Ended(REFUSED, _text(error)) from None
-        except Exception as error:  # TVM and passes may raise anything
-            raise _Ended(kind, _text(error)) from None
-
-    def _passed(self, module: Any) -> Any:
-        """Run the passes, and check the module after each."""
+    def _passed(self, module: Any, right: Reference) -> Any:
+        """The module after the passes. TVM's checker looks at it after each."""
         for name in self._job.passes:
             before = module
-            module = self._attempt(name, Kind.INTERNAL_ERROR, partial(self._applied, name, before))
-            if not isinstance(module, tvm.IRModule):
-                raise _Ended(Kind.INTERNAL_ERROR, f"{name} returns {type(module).__name__}, and not an IRModule")
-            if broken := ill_formed(module, name):
-                raise _Ended(Kind.ILL_FORMED, f"after {name}, TVM's checker refuses the module: {broken.message}")
+            self._begin(name)
+            try:
+                module = self._applied(name, before)
+            except Exception as error:  # passes may raise anything
+                self._judge(right, _failure(Stage.TRANSFORM, error))
+            broken = ill_formed(module, name)
+            self._judge(right, Raised(Stage.TRANSFORM, "", "", facts=Facts(ill_formed=broken)) if broken else None)
             self._changed = not structural_equal(comparable(module), comparable(before))
         return module
 
     def _applied(self, name: str, module: Any) -> Any:
-        target = target_of(TARGETS_BY_NAME[self._job.target])
+        target = target_of(target_named(self._job.target))
         with target:
-            return apply(name, module, target)
+            made = apply(name, module, target)
+        if not isinstance(made, tvm.IRModule):
+            raise TypeError(f"{name} returns {type(made).__name__}, and not an IRModule")
+        return made
 
-    def _meaning(self, module: Any, inputs: Sequence[Array], expected: Reference) -> None:
+    def _meaning(self, module: Any, inputs: Sequence[Array]) -> Ran | None:
+        """What the module computes by the definitions of its operators. None where one has none: then the compiled
+        program decides."""
+        self._begin("evaluate")
         try:
-            outputs = evaluated(module, inputs)
+            return Ran(evaluated(module, inputs))
         except Unknown:
-            return  # the compiled program decides
+            return None
         except (Outside, Contradiction) as error:
             raise _Ended(Kind.WRONG_VALUE, f"the module after {self._job.passes[-1]}: {error}") from None
-        self._compare(expected, outputs, Kind.WRONG_VALUE)
 
-    def _compiled(self, module: Any, pipeline: str, inputs: Sequence[Array]) -> tuple[Array, ...]:
-        """Compile and run main."""
-        target = target_of(TARGETS_BY_NAME[self._job.target])
-        with target:
-            if pipeline == "zero":
-                module = relax.get_pipeline("zero")(module)
-            executable = relax.build(module, target)
-            self._begin("run")
-            machine = relax.VirtualMachine(executable, tvm.cpu())
-            return tuple(_arrays(machine["main"](*[tvm.runtime.tensor(array) for array in inputs])))
+    def _compiled_run(self, module: Any, inputs: Sequence[Array]) -> Ran | Raised | Unsupported | None:
+        """What the compiled program gives; None where the code of the target does not run here."""
+        self._begin("compile")
+        row = target_named(self._job.target)
+        try:
+            executable = self._compiled(module, self._job.pipeline, row)
+            return Ran(self._results(executable, inputs)) if row.runs is Runs.HERE else None
+        except Exception as error:  # TVM may raise anything
+            return _failure(Stage.RUN if self._stage == "run" else Stage.COMPILE, error)
 
-    def _compare(self, found: Reference, outputs: Sequence[Array], wrong: str) -> None:
-        """End the job as `wrong` where the results are not what is expected."""
-        if len(outputs) != len(found.expected):
-            raise _Ended(wrong, f"there are {len(outputs)} results, and {len(found.expected)} are expected")
-        for place, (actual, right) in enumerate(zip(outputs, found.expected, strict=True)):
-            made, needed = (f"{each.dtype}{list(each.shape)}" for each in (actual, right.eager))
-            if made != needed:
-                raise _Ended(wrong, f"result {place} is {made}, and {needed} is expected")
-            if differs := mismatch(place, actual, right, found.rounding):
-                raise _Ended(wrong, f"result {place}: expected {differs.expected}, and it is {differs.actual}")
+    def _zero(self, module: Any, inputs: Sequence[Array]) -> tuple[Array, ...]:
+        """What the program without optional passes gives, for the target if its code runs here."""
+        row = target_named(self._job.target)
+        here = row if row.runs is Runs.HERE else target_named("llvm")
+        return self._results(self._compiled(module, Pipeline.ZERO, here), inputs)
+
+    def _compiled(self, module: Any, pipeline: Pipeline, row: Target) -> Any:
+        target = target_of(row)
+        with tvm.transform.PassContext(opt_level=self._job.opt_level), target:
+            whole = "default"
+            match pipeline:
+                case Pipeline.ZERO:
+                    module = relax.get_pipeline("zero")(module)
+                case Pipeline.CPU:
+                    whole = relax.backend.cpu_generic.get_default_pipeline(target)
+            return relax.build(module, target, relax_pipeline=whole)
+
+    def _results(self, executable: Any, inputs: Sequence[Array]) -> tuple[Array, ...]:
+        self._begin("run")
+        machine = relax.VirtualMachine(executable, tvm.cpu())
+        return tuple(_arrays(machine["main"](*[tvm.runtime.tensor(array) for array in inputs])))
+
+
+def _failure(stage: Stage, error: Exception) -> Raised | Unsupported:
+    if isinstance(error, NotImplementedError):
+        return Unsupported(stage, _text(error))
+    return Raised(stage, type(error).__name__, _line(error))
 
 
 def _text(error: BaseException) -> str:
-    lines = [line for line in str(error).splitlines() if line.strip()] or [""]
-    return f"{type(error).__name__}: {lines[-1].strip()}"
+    return f"{type(error).__name__}: {_line(error)}"
+
+
+def _line(error: BaseException) -> str:
+    return next((line.strip() for line in reversed(str(error).splitlines()) if line.strip()), "")
 
 
 def _operators(module: Any) -> Iterator[str]:

@@ -1,35 +1,30 @@
-"""Cases from PyTorch's own samples (OpInfo in torch.testing._internal): `python -m fuzzer.children.samples`.
-
-It writes a folder for each case below the given directory. For each operator, dtype and sample it prints one line of
-JSON: the key, and the reason where there is no case. A line before each operator has its name, so that the parent can
-start another child after that operator if this process dies.
-"""
+"""Cases from PyTorch's own samples (OpInfo in torch.testing._internal): `python -m fuzzer.children.samples`."""
 
 from __future__ import annotations
 
-import argparse
 import ast
-import json
 import math
+import sys
 import warnings
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import Any
 
 import torch
 
-from fuzzer.lanes.base.prepared_case import from_torch
-from generators import case_file
+from fuzzer.children import sample_files
+from fuzzer.children.sample_files import Request, Sample
+from fuzzer.lanes.base.arrays import from_torch
+from fuzzer.system import no_network
 from generators.check import check
-from generators.graph import Array, Attrs, Case, DType, Graph, Input, Invalid, Node, TensorType, Value
+from generators.graph import DRAWN, Array, Attrs, Case, DType, Graph, Input, Invalid, Node, TensorType, Value
 from generators.torch.ops.functions import FUNCTIONS
 
 MAX_NUMEL = 1 << 16
 MAX_REFUSED = 20
 """After this number of samples without a case, the rest of an operator and dtype is skipped: some have thousands."""
 WHY_LENGTH = 200
-DTYPES = {getattr(torch, dtype.value): dtype for dtype in DType}
+DTYPES = {getattr(torch, dtype.value): dtype for dtype in DRAWN}
 
 
 class NotACase(Exception):
@@ -209,33 +204,17 @@ def _type_of_array(array: Array) -> TensorType:
     return TensorType(DType(str(array.dtype)), array.shape)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--ops", default="*")
-    parser.add_argument("--samples", type=int, default=2)
-    parser.add_argument("--after", default="", help="the operator behind which to begin")
-    args = parser.parse_args()
+def _take(request: Request) -> Iterator[tuple[str, Iterator[Sample]]]:
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
     torch.set_grad_enabled(False)
-    for name, op in operators(args.ops, args.after):
-        _print(at=name)
-        for key, case in samples_of(name, op, args.samples):
-            if isinstance(case, str):
-                _print(key=key, why=case)
-                continue
-            folder = args.folder / key.replace("/", "-")
-            folder.mkdir(parents=True, exist_ok=True)
-            text, tensors = case_file.encode(case)
-            (folder / case_file.JSON_NAME).write_bytes(text)
-            (folder / case_file.TENSORS_NAME).write_bytes(tensors)
-            _print(key=key)
+    for name, op in operators(request.ops, request.after):
+        yield name, (Sample(key, made) for key, made in samples_of(name, op, request.most or sys.maxsize))
 
 
-def _print(**line: str) -> None:
-    """Print a line of JSON at once, because the next operator may end this process."""
-    print(json.dumps(line), flush=True)
+def main() -> None:
+    no_network.enter()
+    sample_files.write(_take)
 
 
 if __name__ == "__main__":

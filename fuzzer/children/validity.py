@@ -1,5 +1,5 @@
 """Check that a case runs, returns the inferred types, and stays finite: a case of PyTorch in eager PyTorch, one of ONNX
-in onnxruntime and in the interpreter of the onnx package.
+in onnxruntime and in the interpreter of the onnx package, one of Relax by the definitions of its operators.
 
 `fuzzer.isolate.validity` starts it as the process `python -m fuzzer.children.validity`. It reads cases from stdin (two
 lengths of 8 bytes, then case.json and the tensors) and answers each with a line of JSON on stdout. Its first line is
@@ -18,11 +18,13 @@ from typing import BinaryIO
 import numpy as np
 import torch
 
-from fuzzer.lanes.base.prepared_case import build_model, from_torch, laid_out, to_torch
+from fuzzer.lanes.base.arrays import from_torch, laid_out, to_torch
+from fuzzer.lanes.torch.prepared import build_model
+from fuzzer.system import no_network
 from generators import case_file
 from generators.check import check
+from generators.dialect import dialect_named
 from generators.graph import Array, Case, Invalid, holds_floats
-from generators.torch.source import render
 
 OK, NOT_FINITE, INVALID, WRONG_TYPE = "ok", "not finite", "invalid", "wrong type"
 
@@ -31,7 +33,11 @@ def verdict(case: Case) -> tuple[str, str]:
     """Return one of the four results above and a message. The case must be static."""
     try:
         check(case)
-        runs = list(_by_readers(case)) if case.graph.opset else [_by_pytorch(case)]
+        dialect = dialect_named(case.graph.dialect)
+        if dialect.source:
+            runs = [_by_pytorch(case, dialect.source(case.graph))]
+        else:
+            runs = list(_by_readers(case) if dialect.is_file else _by_definitions(case))
     except Exception as error:  # any exception means that the case is invalid
         return INVALID, f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
     expected = [str(type) for type in case.graph.output_types]
@@ -43,8 +49,8 @@ def verdict(case: Case) -> tuple[str, str]:
     return (OK if all(np.all(np.isfinite(array.astype(np.float64))) for array in floats) else NOT_FINITE), ""
 
 
-def _by_pytorch(case: Case) -> tuple[Array, ...]:
-    model = build_model(render(case.graph), case.owned)
+def _by_pytorch(case: Case, source: str) -> tuple[Array, ...]:
+    model = build_model(source, case.owned)
     items = [item for item in case.graph.inputs if not item.role.is_owned]
     with torch.no_grad():
         outputs = model(*(laid_out(to_torch(case.tensors[i.value.name]), i.layout) for i in items))
@@ -58,6 +64,12 @@ def _by_readers(case: Case) -> Iterator[tuple[Array, ...]]:
     model = witnesses.to_proto(file.model)
     yield witnesses.by_onnxruntime(model, file.inputs)
     yield witnesses.by_interpreter(model, file.inputs)
+
+
+def _by_definitions(case: Case) -> Iterator[tuple[Array, ...]]:
+    from fuzzer.lanes.relax.references import evaluated  # most cases need PyTorch alone
+
+    yield evaluated(case)
 
 
 def prepare() -> None:
@@ -82,6 +94,7 @@ def _answer(text: bytes, tensors: bytes) -> tuple[str, str]:
 
 
 def main() -> None:
+    no_network.enter()
     prepare()
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # keeps output of libraries out of the answers

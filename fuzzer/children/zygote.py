@@ -3,11 +3,12 @@
 `fuzzer.isolate.executor` starts it as `python -m fuzzer.children.zygote TOOLCHAIN KIND FD SUPERVISOR [PATH SHA256]`. FD
 is a socket, SUPERVISOR a process, PATH a file to execute before the first fork, and SHA256 the hash of its text. The
 first message is `{"versions": ...}`, or `{"failed": ...}` where that file fails. The protocol is the same in every
-toolchain. The request `fork` has three descriptors: a socket for the child's status, its log file, and its data socket.
-The request `script PATH` has the first two: the child runs a Python file and ends. The zygote sends `{"pid": ...}` on
-the status socket when the child is forked, and `{"status": ..., "cpu": ...}` when it has ended.
+toolchain. The request `fork FOLDER` has three descriptors: a socket for the child's status, its log file, and its data
+socket; the child writes in this folder only. The request `script PATH` has the first two: the child runs a Python file,
+writes in the folder of the file only, and ends. The zygote sends `{"pid": ...}` on the status socket when the child is
+forked, and `{"status": ..., "cpu": ...}` when it has ended.
 
-It has one thread, so that fork is safe, and does not use a GPU.
+It has one thread, so that fork is safe, and uses neither a GPU nor the network.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ import sys
 import traceback
 from collections.abc import Sequence
 
-from fuzzer.isolate.zygote_requests import MAX_BYTES, OWN_FAILURE, SCRIPT
-from fuzzer.system import host_name, process_tree, processes, user_namespace
+from fuzzer.isolate.zygote_requests import FORK, MAX_BYTES, OWN_FAILURE, SCRIPT
+from fuzzer.system import confinement, host_name, no_network, process_tree, processes, user_namespace
 from fuzzer.system.processes import ONE_THREAD, die_with_parent, kill_group
 from fuzzer.toolchains import reached
 from fuzzer.toolchains.preload import Preload, PreloadFailed, execute
-from fuzzer.toolchains.toolchain import GraphLanguage
+from fuzzer.toolchains.toolchain import HOME, GraphLanguage
 
 
 def serve(control: socket.socket) -> None:
@@ -61,7 +62,7 @@ def _fork(control: socket.socket, children: dict[int, socket.socket], request: b
     if pid == 0:
         try:
             die_with_parent(parent)
-            _become_child(control, log)
+            _become_child(control, log, _own_folder(request))
             for other in children.values():
                 other.close()
             os.close(status)
@@ -92,7 +93,14 @@ def _done(request: bytes, *data: int) -> int:
     return 0
 
 
-def _become_child(control: socket.socket, log: int) -> None:
+def _own_folder(request: bytes) -> str:
+    """The folder in which the child may write."""
+    if request.startswith(SCRIPT):
+        return os.path.dirname(os.fsdecode(request.removeprefix(SCRIPT)))
+    return os.fsdecode(request.removeprefix(FORK))
+
+
+def _become_child(control: socket.socket, log: int, folder: str) -> None:
     os.setsid()
     process_tree.adopt_orphans()
     signal.set_wakeup_fd(-1)
@@ -102,8 +110,13 @@ def _become_child(control: socket.socket, log: int) -> None:
     os.dup2(log, 2)
     os.close(log)
     processes.limit_files()
-    with open("/proc/self/oom_score_adj", "w") as file:  # the kernel shall kill this process before all others
+    with open(
+        "/proc/self/oom_score_adj", "w", encoding="utf-8"
+    ) as file:  # the kernel shall kill this process before all others
         file.write("900")
+    if os.environ["HOME"] == os.path.join(os.environ["TMPDIR"], HOME):  # no other child's
+        os.environ["HOME"] = folder
+    confinement.enter([folder])
 
 
 def _reap(children: dict[int, socket.socket], own: Sequence[int]) -> None:
@@ -146,6 +159,7 @@ def main() -> None:
     control = socket.socket(fileno=int(descriptor))
     user_namespace.enter()
     host_name.hide()
+    no_network.enter()
     process_tree.adopt_orphans()
     die_with_parent(int(supervisor))
     os.environ.update(ONE_THREAD)

@@ -10,12 +10,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
+import select
 import signal
 import socket
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import IO, Protocol
 
 from multiprocess.connection import Connection, wait
@@ -24,7 +25,7 @@ from fuzzer.isolate import protocol
 from fuzzer.isolate.frames import Frames
 from fuzzer.isolate.running_job import POLL_SECONDS, RunningJob
 from fuzzer.signature import classify_failure
-from fuzzer.system import files, process_tree, processes, secrets
+from fuzzer.system import files, process_tree, processes, secrets, untrusted_files
 from fuzzer.system.cgroup import Group
 from fuzzer.system.machine_paths import without_machine_paths
 from generators.graph import Case
@@ -61,7 +62,7 @@ class Bounds:
     threads: int = 512
 
     def for_nodes(self, count: int) -> Bounds:
-        """The bounds of a case of so many nodes: one of more than `USUAL_NODES`, a model of a user, may take longer in
+        """The bounds of a case of `count` nodes: one of more than `USUAL_NODES`, a model of a user, may take longer in
         proportion."""
         times = max(1.0, count / USUAL_NODES)
         return replace(self, wall_seconds=times * self.wall_seconds, cpu_seconds=times * self.cpu_seconds)
@@ -185,7 +186,10 @@ class ChildProcess:
         self.last = case
         self.log_begin = os.fstat(self.log.fileno()).st_size
         job, before = RunningJob(self.pid, lanes, self.scratch, result), set(result.outcomes)
-        frames, most = Frames(self.connection.fileno()), protocol.most_bytes(case)
+        messages, most = self.connection.fileno(), protocol.most_bytes(case)
+        frames, poll = Frames(messages), select.poll()  # `wait` of Connection would register both for each message
+        for each in (messages, self.reaper.ready_at_end):
+            poll.register(each, select.POLLIN)
         if self.kernel_bounds:
             processes.bound_by_kernel(self.pid, bounds.memory_bytes, len(lanes) * bounds.cpu_seconds)
         if self.group:
@@ -193,12 +197,13 @@ class ChildProcess:
         try:
             protocol.send_job(self.connection, case, lanes, self.scratch)
             while not job.is_done:
-                readable = wait([self.connection, self.reaper.ready_at_end], POLL_SECONDS)
+                ready = [(messages, 0)] if frames.has_next(most) else poll.poll(1000 * POLL_SECONDS)
+                readable = {descriptor for descriptor, _ in ready}
                 if job.is_due and (outcome := self._over_bounds(bounds, job)):
                     self.kill(self.pid)  # at once, before it takes the machine's memory
                     result.outcomes.setdefault(job.lane, outcome)
                     return False
-                if readable and self.connection not in readable:
+                if readable and messages not in readable:
                     raise EOFError  # a process that it started may still hold its end of the connection
                 if readable and (frame := frames.next(most)) is not None:
                     job.take(*protocol.decoded(frame))
@@ -211,6 +216,10 @@ class ChildProcess:
                 result.outcomes[job.lane] = self._outcome_of_death(job, bounds, error)
         finally:
             frames.close()
+            with contextlib.suppress(
+                protocol.ProtocolError
+            ):  # of a lane that ended the process, and its memory may be nonsense
+                job.settle()
             for lane in result.outcomes.keys() - before:
                 result.outcomes[lane] = _with_facts(result.outcomes[lane], job.facts.get(lane))
         return False
@@ -224,7 +233,7 @@ class ChildProcess:
             self.group.close()
         self.reaper.close()
         self.log.close()
-        shutil.rmtree(self.scratch, ignore_errors=True)
+        untrusted_files.remove(Path(self.scratch))
         return self.ended.cpu if self.ended else 0.0
 
     def log_tail(self) -> str:

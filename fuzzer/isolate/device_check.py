@@ -3,15 +3,19 @@ first lane on it."""
 
 from __future__ import annotations
 
-import tempfile
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
+from fuzzer.isolate import known_answer
 from fuzzer.isolate.device_pool import DevicePool
+from fuzzer.isolate.fleet import Fleet
 from fuzzer.isolate.known_answer import KNOWN_ANSWER
 from fuzzer.lanes.base.availability import THIS, CompileOnly, Machine, Missing, Runnable, availability
+from fuzzer.system import temporary
+from fuzzer.system.devices import KINDS
 from fuzzer.toolchains.toolchain import Toolchain
+from oracles.outcome import why_no_result
+from oracles.targets import TARGETS, Runs, target_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +38,26 @@ def devices_here(toolchain: Toolchain, machine: Machine = THIS) -> tuple[list[De
         case CompileOnly(why=why) | Missing(why=why):
             return [], f"{why}: lanes for one are only compiled"
         case Runnable():
-            with DevicePool(Path(tempfile.mkdtemp(prefix="difftvm-")), machine.devices(), toolchain) as pool:
+            devices = machine.devices(target_named(KNOWN_ANSWER.lane.target).device)
+            with DevicePool(temporary.new_folder(), devices, toolchain) as pool:
                 return check_devices(pool), ""
+
+
+def drivers_here(fleet: Fleet, machine: Machine = THIS) -> tuple[list[DeviceCheck], list[str]]:
+    """Check the drivers that run kernels on this processor, each in a child of its own. The texts say which are
+    missing, and what would install them."""
+    checks, missing = [], []
+    for row in (row for row in TARGETS if row.runs is Runs.BY_KERNELS):
+        known, words = known_answer.of_target(row.name), KINDS[row.device].words
+        match availability(known.lane, machine):
+            case CompileOnly(why=why) | Missing(why=why):
+                missing.append(f"{why}; the lanes of {row.name} are only compiled")
+            case Runnable():
+                began = time.monotonic()
+                outcome = fleet.run_fresh(known.case, [known.lane]).outcomes[known.lane]
+                why_not = "" if known.is_given(outcome) else why_no_result(outcome) or "it gives another answer"
+                checks.append(DeviceCheck(words, why_not, round(time.monotonic() - began, 1)))
+    return checks, missing
 
 
 def check_devices(pool: DevicePool) -> list[DeviceCheck]:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,9 +15,8 @@ from fuzzer.isolate.child_process import Bounds
 from fuzzer.isolate.device_supervisor import DeviceSupervisor, Quarantined, WorkerLimits
 from fuzzer.isolate.reports import SanitizerReport, Tool
 from fuzzer.isolate.sanitizer import examine
-from fuzzer.system import process_tree
+from fuzzer.system import process_tree, untrusted_files
 from fuzzer.system.devices import Device
-from fuzzer.system.files import make_own_folder
 from fuzzer.toolchains.toolchain import HOST, Toolchain
 from generators.graph import Case
 from oracles.lane import LaneSpec
@@ -49,9 +47,9 @@ class DevicePool:
         kill: Callable[[int], None] = process_tree.kill,
     ) -> None:
         self.bounds = bounds
-        self._scratch = scratch = scratch.absolute()
+        self._scratch = scratch = untrusted_files.real(scratch)
         self._tell = tell
-        make_own_folder(scratch)
+        untrusted_files.make_folder(scratch)
         # the kernel kills a worker when the thread that started it ends; this thread lives as long as the pool
         self._keeper = ThreadPoolExecutor(1, "keeper")
         self.supervisors = tuple(
@@ -75,7 +73,7 @@ class DevicePool:
         for supervisor in self.supervisors:
             supervisor.retire()
         self._keeper.shutdown()
-        shutil.rmtree(self._scratch, ignore_errors=True)
+        untrusted_files.remove(self._scratch)
 
     def _nothing_runs(self) -> bool:
         """Whether no thread uses a device. A device that `check_devices` has quarantined was never taken by one."""

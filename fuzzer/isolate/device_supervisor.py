@@ -28,7 +28,7 @@ from fuzzer.isolate.child_process import Bounds, ChildProcess, ChildReaper, next
 from fuzzer.isolate.known_answer import KNOWN_ANSWER
 from fuzzer.isolate.running_job import OwnFailure
 from fuzzer.signature import GpuDamage, gpu_damage_of
-from fuzzer.system import files, process_tree, processes, strays
+from fuzzer.system import process_tree, processes, strays, untrusted_files
 from fuzzer.system.devices import Device
 from fuzzer.toolchains.toolchain import HOST, Toolchain, toolchain_environment
 from generators.graph import Case
@@ -44,8 +44,8 @@ START_BOUNDS = Bounds(wall_seconds=START_SECONDS, cpu_seconds=START_SECONDS)
 class WorkerLimits:
     """When a worker is replaced, and when a device is quarantined.
 
-    tests          a worker is replaced after so many tests
-    attempts       the device is quarantined after so many workers in a row without the known answer
+    tests          a worker is replaced after this many tests
+    attempts       the device is quarantined after this many workers in a row without the known answer
     grace_seconds  the device is quarantined where a process still exists so long after SIGKILL
     """
 
@@ -231,8 +231,7 @@ class DeviceSupervisor:
         return result.outcomes[known.lane]
 
     def _spawn(self) -> ChildProcess:
-        files.make_own_folder(self.scratch)
-        scratch = tempfile.mkdtemp(dir=self.scratch)
+        scratch = str(untrusted_files.new_folder(self.scratch))
         process, connection, log = spawned(self.device, self.toolchain, self.scratch)
         return ChildProcess(
             process.pid, connection, ChildReaper(process), log, scratch, self.kill, self.limits.grace_seconds

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import socket
 import subprocess
 import tempfile
@@ -33,7 +32,7 @@ from fuzzer.isolate.child_process import (
 )
 from fuzzer.isolate.reports import SanitizerReport, ScriptRun
 from fuzzer.isolate.zygote_requests import FORK, OWN_FAILURE, SCRIPT
-from fuzzer.system import cgroup, files, process_tree, processes, strays
+from fuzzer.system import cgroup, process_tree, processes, strays, untrusted_files
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.toolchains.toolchain import HOST, Toolchain, toolchain_environment
 from generators.graph import Case
@@ -45,7 +44,7 @@ __all__ = ["Bounds", "EnvironmentMissing", "Executor"]
 START_SECONDS = 180.0
 
 CASES = 8
-"""The most cases that one child runs (measured with `benchmarks/throughput.py`)."""
+"""The most cases that one child runs."""
 
 MEMORY_SHARE = 4
 """A child that uses more than 1 / `MEMORY_SHARE` of its memory limit after a case runs no further case."""
@@ -66,21 +65,21 @@ class Executor:
 
     def __init__(self, scratch: Path, toolchain: Toolchain = HOST, bounds: Bounds = Bounds()) -> None:
         self.bounds = bounds
-        self._scratch = scratch = scratch.absolute()  # a program that a lane starts may run in another folder
+        self._scratch = scratch = untrusted_files.real(scratch)  # a program that a lane starts may run elsewhere
         self._lock = threading.Lock()
         self._toolchain = toolchain
         self._cpu_of_children = 0.0
         self._idle: list[ChildProcess] = []
         self._groups = cgroup.delegated()
         self._closed = False
-        files.make_own_folder(scratch)
+        untrusted_files.make_folder(scratch)
         # the kernel kills a zygote when the thread that started it ends; this thread lives as long as the executor
         self._keeper = ThreadPoolExecutor(1, "keeper")
         try:
             self._keeper.submit(self._start).result()
         except BaseException:
             self._keeper.shutdown()
-            shutil.rmtree(scratch, ignore_errors=True)
+            untrusted_files.remove(scratch)
             raise
 
     def _start(self) -> None:
@@ -145,7 +144,7 @@ class Executor:
             self._zygote.wait()
         self._keeper.shutdown()
         strays.kill_strays(self._scratch)  # a lane may have killed the zygote
-        shutil.rmtree(self._scratch, ignore_errors=True)
+        untrusted_files.remove(self._scratch)
 
     @property
     def cpu_seconds(self) -> float:
@@ -271,24 +270,24 @@ class Executor:
             scratch, log = self._scratch_and_log()
             opened.enter_context(log)
             try:
-                pid = self._forked(FORK, status, their_status, log.fileno(), their_data.fileno())
+                request = FORK + os.fsencode(scratch)
+                pid = self._forked(request, status, their_status, log.fileno(), their_data.fileno())
             except OSError:
-                shutil.rmtree(scratch, ignore_errors=True)
+                untrusted_files.remove(scratch)
                 raise ZygoteGone from None
             their_data.close()
             opened.pop_all()  # these ends and the log stay open: the `ChildProcess` owns them
             # a child that stops in the middle of a message must not block the supervisor
             connection = with_deadline(data, self.bounds.wall_seconds)
-            child = ChildProcess(pid, connection, ZygoteReaper(status), log, scratch, kernel_bounds=True)
+            child = ChildProcess(pid, connection, ZygoteReaper(status), log, str(scratch), kernel_bounds=True)
             child.group = self._groups.new_for(pid) if self._groups else None
             return child
 
-    def _scratch_and_log(self) -> tuple[str, IO[bytes]]:
+    def _scratch_and_log(self) -> tuple[Path, IO[bytes]]:
         """A new folder and log for a child. Lanes that run meanwhile may delete or replace the folder that has them."""
         for _ in range(MOST_STARTS):
             with contextlib.suppress(FileNotFoundError, FileExistsError, NotADirectoryError):
-                files.make_own_folder(self._scratch)
-                return tempfile.mkdtemp(dir=self._scratch), tempfile.TemporaryFile(dir=self._scratch)
+                return untrusted_files.new_folder_and_log(self._scratch)
         raise EnvironmentMissing(f"{self._scratch}: something replaces this folder again and again; end what does")
 
     def _ask_for_script(self, path: Path) -> tuple[int, ZygoteReaper]:

@@ -6,7 +6,6 @@ first lane.
 
 from __future__ import annotations
 
-import shutil
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,10 +18,10 @@ from fuzzer.isolate.child_process import Bounds
 from fuzzer.isolate.device_pool import DevicePool, discard
 from fuzzer.isolate.executor import Executor
 from fuzzer.isolate.reports import SanitizerReport, ScriptRun
-from fuzzer.lanes.base.availability import THIS, Machine, runs_on_a_device
+from fuzzer.lanes.base.availability import THIS, Machine, device_of
+from fuzzer.system import untrusted_files
 from fuzzer.system.devices import Device
 from fuzzer.system.environment import EnvironmentMissing
-from fuzzer.system.machine_facts import machine_facts
 from fuzzer.toolchains.toolchain import HOST_NAME, Toolchain
 from generators.graph import Case
 from oracles.lane import LaneSpec
@@ -32,39 +31,37 @@ Find = Callable[[str], Toolchain]
 """Finds a toolchain by name; raises `EnvironmentMissing` where there is none."""
 
 
-class FreshRunner(Protocol):
+RunLanes = Callable[[Case, Sequence[LaneSpec]], Result]
+"""Runs lanes of a case: `run` or `run_fresh` of a `Runner`, or a wrapper of these."""
+
+RunScript = Callable[[str, LaneSpec], ScriptRun]
+"""Runs a script: `run_script` of a `Lab`."""
+
+
+class Runner(Protocol):
+    """Runs lanes."""
+
+    def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        """Run the lanes in processes that may have run others."""
+
     def run_fresh(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
         """Run the lanes in processes in which no lane ran before. Triage and replay use it."""
 
 
-class Runner(FreshRunner, Protocol):
-    def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
-        """Run the lanes in processes that may have run others."""
-
-
-class ScriptRunner(Protocol):
-    def run_script(self, source: str, lane: LaneSpec) -> ScriptRun:
-        """Run a finding's script where its lane ran: in a process of that toolchain, under the bounds of a lane."""
-
-
-class Reproducer(FreshRunner, ScriptRunner, Protocol):
-    """Shows a finding again, and runs its script. Filing uses it."""
-
-
-class Investigator(Runner, ScriptRunner, Protocol):
+class Lab(Runner, Protocol):
     """Runs lanes, and can investigate what fails."""
 
     @property
     def versions(self) -> dict[str, str]: ...
+    @property
+    def cpu_seconds(self) -> float:
+        """What all its runs have cost."""
+
+    def run_script(self, source: str, lane: LaneSpec) -> ScriptRun:
+        """Run a finding's script where its lane ran: in a process of that toolchain, under the bounds of a lane."""
+
     def examine(self, case: Case, lane: LaneSpec) -> tuple[SanitizerReport, ...]:
         """What compute-sanitizer reports for one run of the lane; empty where it does not apply."""
-
-
-class Lab(Investigator, Protocol):
-    """An investigator that knows what all its runs have cost."""
-
-    @property
-    def cpu_seconds(self) -> float: ...
 
 
 class Backend(Protocol):
@@ -85,14 +82,14 @@ class Backend(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BackendKey:
-    """Identifies the backend that runs a lane. As text it is also the name of a folder; it is unique, because the name
-    of a toolchain contains no space."""
+    """Identifies the backend that runs a lane: the toolchain, and the kind of device where it runs on one. As text it
+    is also the name of a folder; it is unique, because neither of them contains a space."""
 
     toolchain: str
-    on_a_device: bool = False
+    device: str = ""
 
     def __str__(self) -> str:
-        return f"{self.toolchain} gpu" if self.on_a_device else self.toolchain
+        return f"{self.toolchain} {self.device}" if self.device else self.toolchain
 
 
 class Fleet:
@@ -113,11 +110,12 @@ class Fleet:
     ) -> None:
         self.bounds = bounds
         self._new_interpreters = new_interpreters
-        self._scratch = scratch
+        self._scratch = untrusted_files.real(scratch)
         self._find = find
         self._machine = machine
         self._tell = tell
         self._backends: dict[BackendKey, Backend] = {}
+        self._starting: dict[BackendKey, threading.Lock] = {}
         self._lock = threading.Lock()
         self._closed = False
         self._script_cpu = 0.0
@@ -126,16 +124,18 @@ class Fleet:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        self._closed = True
         with self._lock:
-            for backend in self._backends.values():
-                backend.__exit__(kind, error, tb)
-        shutil.rmtree(self._scratch, ignore_errors=True)
+            self._closed = True
+        for starting in self._starting.values():
+            with starting:  # a backend that is starting now is there afterwards
+                continue
+        for backend in self._backends.values():
+            backend.__exit__(kind, error, tb)
+        untrusted_files.remove(self._scratch)
 
     @property
     def versions(self) -> dict[str, str]:
-        """The versions in the host, the operating system, the processor, and each version that another started
-        backend has instead, as `tvm@0.26.0`."""
+        """The versions in the host, and each version that another started backend has instead, as `tvm@0.26.0`."""
         host = dict(self.backend(BackendKey(HOST_NAME)).versions)
         more = {
             f"{name}@{key}": version
@@ -143,7 +143,7 @@ class Fleet:
             for name, version in backend.versions.items()
             if host.get(name) != version
         }
-        return {**host, **machine_facts(), **more}
+        return {**host, **more}
 
     @property
     def cpu_seconds(self) -> float:
@@ -170,7 +170,7 @@ class Fleet:
 
     def run_script(self, source: str, lane: LaneSpec) -> ScriptRun:
         toolchain = self._find(lane.toolchain)
-        if script.can_be_forked(lane, toolchain) and not self._new_interpreters:
+        if script.can_be_forked(source, lane, toolchain) and not self._new_interpreters:
             executor = self.backend(BackendKey(lane.toolchain))
             assert isinstance(executor, Executor)
             return executor.run_script(source)
@@ -181,7 +181,7 @@ class Fleet:
 
     def key_of(self, lane: LaneSpec) -> BackendKey:
         """The backend of a lane. References belong to the host."""
-        return BackendKey(lane.toolchain, runs_on_a_device(lane, self._machine))
+        return BackendKey(lane.toolchain, device_of(lane, self._machine))
 
     def _in_backends(self, lanes: Sequence[LaneSpec], run: Callable[[Backend, list[LaneSpec]], Result]) -> Result:
         outcomes: dict[LaneSpec, Outcome] = {}
@@ -197,9 +197,13 @@ class Fleet:
         return Result({lane: outcomes[lane] for lane in lanes}, stage_cpu, cpu)
 
     def backend(self, key: BackendKey) -> Backend:
-        """The backend, started at the first call. Raise `EnvironmentMissing` where the toolchain is missing or does not
-        start."""
+        """The backend, started at the first call. Backends of different keys start side by side. Raise
+        `EnvironmentMissing` where the toolchain is missing or does not start."""
         with self._lock:
+            if self._closed:
+                raise EnvironmentMissing("this fleet is closed")
+            starting = self._starting.setdefault(key, threading.Lock())
+        with starting:
             if self._closed:
                 raise EnvironmentMissing("this fleet is closed")
             if key not in self._backends:
@@ -208,6 +212,7 @@ class Fleet:
 
     def _started(self, key: BackendKey) -> Backend:
         scratch, toolchain = self._scratch / str(key), self._find(key.toolchain)
-        if key.on_a_device:
-            return DevicePool(scratch, self._machine.devices(), toolchain, self.bounds, tell=self._tell)
+        untrusted_files.make_folder(self._scratch)
+        if key.device:
+            return DevicePool(scratch, self._machine.devices(key.device), toolchain, self.bounds, tell=self._tell)
         return Executor(scratch, toolchain, self.bounds)

@@ -14,6 +14,8 @@ from fuzzer.isolate.protocol import ProtocolError
 
 HEADER = 4
 PIECE = 1 << 20
+USUAL = 1 << 14
+"""Most frames are shorter: so many bytes are taken at a time, with what there is of the frames after it."""
 
 
 class Frames:
@@ -29,18 +31,24 @@ class Frames:
         `ProtocolError` where the frame is larger than `most` bytes."""
         while (missing := self._missing(most)) > 0:
             try:
-                piece = self._socket.recv(min(missing, PIECE), socket.MSG_DONTWAIT)
+                piece = self._socket.recv(max(USUAL, min(missing, PIECE)), socket.MSG_DONTWAIT)
             except BlockingIOError:
                 return None
             if not piece:
                 raise EOFError
             self._buffer += piece
-        frame = bytes(memoryview(self._buffer)[HEADER:])
-        self._buffer.clear()
+        end = len(self._buffer) + missing
+        frame = bytes(memoryview(self._buffer)[HEADER:end])
+        del self._buffer[:end]
         return frame
 
+    def has_next(self, most: int) -> bool:
+        """Whether all of the next frame has come together with an earlier one."""
+        return self._missing(most) <= 0
+
     def _missing(self, most: int) -> int:
-        """How many bytes of the size, or of the frame, have not come."""
+        """How many bytes of the size, or of the frame, have not come. Less than 0 where bytes of the frame after it
+        have come too."""
         if len(self._buffer) < HEADER:
             return HEADER - len(self._buffer)
         size = int.from_bytes(self._buffer[:HEADER], "big", signed=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -45,6 +45,11 @@ def matmul() -> KnownAnswer:
     case = Case(graph, {"x0": x.astype(np.float32), "x1": y.astype(np.float32)})
     lane = LaneSpec("known-answer", Engine.TVM, Importer.EXPORT, "relax", target="cuda")
     return KnownAnswer(case, lane, (x @ y).astype(np.float32))
+
+
+def of_target(target: str) -> KnownAnswer:
+    """The same computation for another target."""
+    return replace(KNOWN_ANSWER, lane=replace(KNOWN_ANSWER.lane, name=f"known-answer-{target}", target=target))
 
 
 KNOWN_ANSWER = matmul()

@@ -15,6 +15,7 @@ import numpy as np
 
 from generators.graph import Array
 from generators.plain_file import MOST_DOCUMENT, read_plain
+from oracles.lane import DEFAULT_OPT_LEVEL, Pipeline
 
 JOBS, ANSWERS, STAGES = "jobs.json", "answers.jsonl", "stages.txt"
 
@@ -24,21 +25,23 @@ class ModuleJob(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     module      the file of the module, and of its inputs: `module-MODULE.json`, `inputs-JOB.npz`
     seed        the seed of the inputs that are not given
-    target      a row of `oracles/targets.py`
-    pipeline    the whole pipeline of `relax.build`: `default`; or `zero`, without optional passes
+    target      what `oracles.targets.target_named` reads; where its code does not run here, it is only compiled
+    pipeline    the passes of the compilation; `zero` runs no others
     passes      passes of `oracles/transforms.py` that run first, in this order
     alone       whether the last pass is judged alone: the module without it must be right
+    opt_level   that of PassContext
     """
 
     module: int
     seed: int
     target: str = "llvm"
-    pipeline: str = "default"
+    pipeline: Pipeline = Pipeline.DEFAULT
     passes: tuple[str, ...] = ()
     alone: bool = False
+    opt_level: int = DEFAULT_OPT_LEVEL
 
 
-class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ModuleAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What became of a job.
 
     kind      the kind of failure, such as `wrong-value`; "" where the module is right; `refused` where a pass refuses
@@ -70,11 +73,11 @@ def read_jobs(folder: Path) -> list[ModuleJob]:
     return msgspec.json.decode((folder / JOBS).read_bytes(), type=list[ModuleJob])
 
 
-def read_verdicts(folder: Path) -> list[Verdict]:
-    """The verdicts of the jobs that are done, in their order. A line that a crash cut is left out."""
+def read_answers(folder: Path) -> list[ModuleAnswer]:
+    """The answers to the jobs that are done, in their order. A line that a crash cut is left out."""
     path = folder / ANSWERS
     lines = read_plain(path, MOST_DOCUMENT).splitlines(keepends=True) if path.exists() else []
-    return [msgspec.json.decode(line, type=Verdict) for line in lines if line.endswith(b"\n")]
+    return [msgspec.json.decode(line, type=ModuleAnswer) for line in lines if line.endswith(b"\n")]
 
 
 def last_stage(folder: Path) -> str:

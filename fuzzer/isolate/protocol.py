@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -20,6 +20,7 @@ from generators import case_file
 from generators.graph import Array, Case, DType
 from oracles.lane import LaneSpec
 from oracles.outcome import Facts, Frame, Stage
+from oracles.remembered import remembered
 
 VERSION = 3
 MAX_FRAME = 1 << 30
@@ -33,10 +34,16 @@ MAX_RANK = 32
 MOST_TEXT = 20_000
 """In characters: the message of an exception is cut to this."""
 
+MOST_CPU_SECONDS = 1e7
+"""Those of a campaign are added up, and their sum must stay a number."""
+
 DTYPES = {
     **{dtype.value: dtype.numpy for dtype in DType},
     **{name: np.dtype(name) for name in ("uint16", "uint32", "uint64")},  # a wrong lane may return these
 }
+
+
+T = TypeVar("T")
 
 
 class ProtocolError(Exception):
@@ -75,10 +82,15 @@ class At(msgspec.Struct, tag="at", tag_field="message"):
 
 
 class Noted(msgspec.Struct, tag="noted", tag_field="message"):
-    """Child to supervisor: all facts about lane number `lane` so far. They are kept where the lane dies afterwards."""
+    """Child to supervisor: all facts about lane number `lane` so far, encoded. They are kept where the lane dies
+    afterwards. A lane notes its facts some twenty times, and only the last ones are decoded (`facts_in`)."""
 
     lane: int
-    facts: Facts
+    facts: msgspec.Raw
+
+    @classmethod
+    def of(cls, lane: int, facts: Facts) -> Noted:
+        return cls(lane, msgspec.Raw(_encoded_json(facts)))
 
 
 class DidRun(msgspec.Struct, tag="ran", tag_field="message"):
@@ -111,7 +123,7 @@ class DidSkip(msgspec.Struct, tag="skipped", tag_field="message"):
 class Finished(msgspec.Struct, tag="finished", tag_field="message"):
     """Child to supervisor: the job is done. CPU seconds by stage."""
 
-    stage_cpu: dict[Stage, float]
+    stage_cpu: dict[Stage, Annotated[float, msgspec.Meta(ge=0, le=MOST_CPU_SECONDS)]]
 
 
 class Failed(msgspec.Struct, tag="failed", tag_field="message"):
@@ -124,15 +136,20 @@ class Failed(msgspec.Struct, tag="failed", tag_field="message"):
 Message = Job | Started | At | Noted | DidRun | DidBuild | DidRaise | DidSkip | Finished | Failed
 
 _decoder = msgspec.json.Decoder(Message)
+_facts_decoder = msgspec.json.Decoder(Facts)
 
 
 def send(connection: Connection, message: Message, *payload: bytes) -> None:
     """Send a message. Lone surrogates in its texts, which JSON cannot hold, become escape sequences."""
-    try:
-        header = msgspec.json.encode(message)
-    except UnicodeEncodeError:
-        header = msgspec.json.encode(_without_surrogates(msgspec.to_builtins(message)))
+    header = _encoded_json(message)
     connection.send_bytes(b"".join((len(header).to_bytes(4, "little"), header, *payload)))
+
+
+def _encoded_json(value: Message | Facts) -> bytes:
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        return msgspec.json.encode(_without_surrogates(msgspec.to_builtins(value)))
 
 
 def _without_surrogates(value: Any) -> Any:
@@ -159,14 +176,27 @@ def decoded(data: bytes) -> tuple[Message, memoryview]:
     size = int.from_bytes(frame[:4], "little")
     if size > min(len(frame) - 4, MOST_HEADER):
         raise ProtocolError(f"header of {size} bytes in a frame of {len(frame)}")
+    return _valid(_decoder, frame[4 : 4 + size]), frame[4 + size :]
+
+
+def _valid(decoder: msgspec.json.Decoder[T], text: memoryview | msgspec.Raw) -> T:
     try:
-        return _decoder.decode(frame[4 : 4 + size]), frame[4 + size :]
+        return decoder.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ProtocolError(str(error)) from None
 
 
+def facts_in(noted: msgspec.Raw) -> Facts:
+    """The facts in a message. Raise `ProtocolError` where they are invalid."""
+    return _valid(_facts_decoder, noted)
+
+
+_encoded = remembered(1)(case_file.encode)
+"""A test has several jobs of one case."""
+
+
 def send_job(connection: Connection, case: Case, lanes: Sequence[LaneSpec], scratch: str) -> None:
-    text, tensors = case_file.encode(case)
+    text, tensors = _encoded(case)
     send(connection, Job(list(lanes), len(text), scratch, most_bytes(case)), text, tensors)
 
 

@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import assert_never
 
+import msgspec
+
 from fuzzer.isolate import protocol
+from fuzzer.isolate.message_forms import why_no_exception, why_no_facts
 from fuzzer.signature import classify_failure
 from fuzzer.system import process_tree
 from fuzzer.system.machine_paths import without_machine_paths
@@ -47,7 +50,7 @@ class RunningJob:
 
     lane, stage  the lane that runs, and where it is
     clock        of this lane, from its first message on; `cpu_began` is what the processes had used then
-    facts        what is known of each lane, however it ends
+    facts        what is known of each lane, however it ends, after `settle`
     """
 
     def __init__(self, pid: int, lanes: Sequence[LaneSpec], scratch: str, result: Result) -> None:
@@ -55,17 +58,19 @@ class RunningJob:
         self._current = -1
         self.lane, self.stage, self.is_done = lanes[0], Stage.START, False
         self.facts: dict[LaneSpec, Facts] = {}
+        self._noted: msgspec.Raw | None = None
+        """What the lane that runs has noted since its facts were settled."""
         self._begin_clock()
 
     def _begin_clock(self) -> None:
-        self.clock, self.cpu_began, self._checked = Clock(), process_tree.usage(self._pid).cpu, 0.0
+        self.clock, self.cpu_began, self._checked = Clock(), process_tree.cpu_seconds(self._pid), 0.0
 
     @property
     def is_due(self) -> bool:
         """Whether it is time to look at the bounds. To be asked in each turn of the loop."""
         now = self.clock.seconds()
         if self.clock.was_stopped:  # meanwhile the process may have run several lanes, whose messages wait
-            self.cpu_began = process_tree.usage(self._pid).cpu
+            self.cpu_began = process_tree.cpu_seconds(self._pid)
         due = now - self._checked >= POLL_SECONDS
         if due:
             self._checked = now
@@ -83,8 +88,11 @@ class RunningJob:
                     self.lane, self._current = begun, _next(number, self._current)
                     self._begin_clock()
                 self.stage = stage
-            case protocol.Noted(lane=number, facts=observed):
-                self.facts[_of_current(self._lanes, number, self._current)] = _public(observed, self._scratch)
+            case protocol.Noted(lane=number, facts=noted):
+                whose = _of_current(self._lanes, number, self._current)
+                self._noted = noted
+                if whose in self._result.outcomes:
+                    self.settle()
             case protocol.Finished(stage_cpu=spent):
                 if any(each not in self._result.outcomes for each in self._lanes):
                     raise protocol.ProtocolError("it finished before every lane had an outcome")
@@ -93,6 +101,7 @@ class RunningJob:
                 self.is_done = True
             case protocol.DidRun() | protocol.DidBuild() | protocol.DidRaise() | protocol.DidSkip():
                 whose = _of_current(self._lanes, message.lane, self._current)
+                self.settle()
                 self._result.outcomes[whose] = _outcome(message, payload, self._scratch)
             case protocol.Failed(text=text):
                 raise OwnFailure(text)
@@ -100,6 +109,14 @@ class RunningJob:
                 raise protocol.ProtocolError(f"a child sent {type(message).__name__} in the middle of a job")
             case _:
                 assert_never(message)
+
+    def settle(self) -> None:
+        """Let the last facts that the lane noted be its facts. Raise `ProtocolError` where they are invalid."""
+        noted, self._noted = self._noted, None
+        if noted is not None:
+            observed = protocol.facts_in(noted)
+            _require(why_no_facts(observed))
+            self.facts[self.lane] = _public(observed, self._scratch)
 
 
 def _numbered(lanes: Sequence[LaneSpec], number: int) -> LaneSpec:
@@ -123,6 +140,11 @@ def _of_current(lanes: Sequence[LaneSpec], number: int, current: int) -> LaneSpe
     return lane
 
 
+def _require(fault: str | None) -> None:
+    if fault:
+        raise protocol.ProtocolError(fault)
+
+
 _Did = protocol.DidRun | protocol.DidBuild | protocol.DidRaise | protocol.DidSkip
 
 
@@ -134,7 +156,9 @@ def _outcome(message: _Did, payload: memoryview, scratch: str) -> Outcome:
         case protocol.DidRaise(stage=stage, type=name, text=text, frames=frames):
             text = without_machine_paths(text[: protocol.MOST_TEXT], scratch)
             frames = [replace(frame, file=without_machine_paths(frame.file, scratch)) for frame in frames]
-            outcome = classify_failure(Raised(stage, name, text, tuple(frames)))
+            raised = Raised(stage, name, text, tuple(frames))
+            _require(why_no_exception(raised))
+            outcome = classify_failure(raised)
             if message.own_fault and isinstance(outcome, Raised):
                 return Broken(stage, without_machine_paths(message.own_fault, scratch))
             return outcome

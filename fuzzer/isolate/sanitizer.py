@@ -6,9 +6,9 @@ an error of CUDA. It is slow.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shutil
-import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,11 +17,12 @@ from fuzzer.isolate import protocol
 from fuzzer.isolate.child_process import Bounds, ChildProcess, ChildReaper
 from fuzzer.isolate.device_supervisor import START_SECONDS, spawned
 from fuzzer.isolate.reports import SanitizerReport, Tool
-from fuzzer.system import secrets
+from fuzzer.system import secrets, untrusted_files
 from fuzzer.system.devices import Device
 from fuzzer.system.machine_paths import without_machine_paths
 from fuzzer.toolchains.toolchain import HOST, Toolchain
 from generators.graph import Case
+from generators.plain_file import MOST_TEXT, read_plain
 from oracles.lane import LaneSpec
 from oracles.outcome import Result
 
@@ -57,13 +58,23 @@ def examine(
     slow = replace(bounds, wall_seconds=bounds.wall_seconds * SLOWER, cpu_seconds=bounds.cpu_seconds * SLOWER)
     reports = []
     for tool in tools:
-        with tempfile.TemporaryDirectory(dir=scratch) as folder:
-            text = Path(folder) / "report.txt"
-            cpu = _run([program, *_options(tool, text)], case, lane, device, Path(folder), slow, toolchain)
-            written = secrets.blanked(text.read_bytes()) if text.exists() else b""
-            shown = without_machine_paths(written.decode(errors="replace"), folder)
+        folder = untrusted_files.new_folder(scratch)
+        try:
+            text = folder / "report.txt"
+            cpu = _run([program, *_options(tool, text)], case, lane, device, folder, slow, toolchain)
+            written = secrets.blanked(_read(text))
+            shown = without_machine_paths(written.decode(errors="replace"), str(folder))
             reports.append(replace(parsed(tool, shown), cpu_seconds=cpu))
+        finally:
+            untrusted_files.remove(folder)
     return tuple(reports)
+
+
+def _read(report: Path) -> bytes:
+    """The report; nothing where there is none, or another thing in its place."""
+    with contextlib.suppress(OSError):
+        return read_plain(report, MOST_TEXT)
+    return b""
 
 
 def _options(tool: Tool, text: Path) -> list[str]:
@@ -78,7 +89,7 @@ def _run(
 ) -> float:
     """Run the lane, and return the CPU seconds. Its outcome is ignored, because it is known from an earlier run."""
     process, connection, log = spawned(device, toolchain, scratch, before)
-    worker = ChildProcess(process.pid, connection, ChildReaper(process), log, tempfile.mkdtemp(dir=scratch))
+    worker = ChildProcess(process.pid, connection, ChildReaper(process), log, str(untrusted_files.new_folder(scratch)))
     try:
         if connection.poll(START_SECONDS):
             protocol.receive(connection)

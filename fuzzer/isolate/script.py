@@ -7,22 +7,23 @@ what it prints is dropped.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from fuzzer.isolate.child_process import Bounds, ChildReaper, Reaper, ZygoteGone
 from fuzzer.isolate.reports import ScriptRun
-from fuzzer.system import files, process_tree, processes, strays
+from fuzzer.system import confinement, no_network, process_tree, processes, strays, untrusted_files
 from fuzzer.system.child_environment import anonymous
+from fuzzer.system.processes import ONE_THREAD
 from fuzzer.toolchains.toolchain import Toolchain, own_environment
 from oracles.lane import LaneSpec
-from oracles.targets import TARGETS_BY_NAME
+from oracles.targets import target_named
 
 POLL_SECONDS = 0.1
 GRACE_SECONDS = 30.0
@@ -35,10 +36,13 @@ RUNS = 8
 """How often a script may repeat what failed."""
 
 _LAUNCHER = """
-import ctypes, os, resource, signal, sys
+import ctypes, json, os, resource, runpy, signal, sys
+confinement, folders, no_network, *script = sys.argv[1:]
+runpy.run_path(confinement)["enter"](json.loads(folders), gpu=True)
+runpy.run_path(no_network)["enter"](connects=True)  # the script may use a GPU
 ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG: end with the thread that started this process
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-os.execv(sys.executable, [sys.executable, "-P", *sys.argv[1:]])
+os.execv(sys.executable, [sys.executable, "-P", *script])
 """
 
 
@@ -46,47 +50,59 @@ Start = Callable[[Path], tuple[int, Reaper]]
 """Starts a process that runs a file in the folder of the file, as the leader of a process group; gives its pid."""
 
 
-def run(source: str, toolchain: Toolchain, bounds: Bounds, folder: Path) -> ScriptRun:
-    """Run a script; return how it ended. `bounds` are the bounds of one lane."""
-    return run_started(source, lambda path: _in_new_interpreter(path, toolchain), bounds, folder)
+def run(source: str, toolchain: Toolchain, bounds: Bounds, folder: Path, writes: Sequence[Path] = ()) -> ScriptRun:
+    """Run a script; return how it ended. `bounds` are the bounds of one lane. It writes into its own folder, and into
+    those of `writes`."""
+    python = Path(sys.executable if toolchain.is_host else toolchain.python)
+    preloaded = [toolchain.preload.path] if toolchain.preload else []
+
+    def start_it(path: Path) -> tuple[int, Reaper]:
+        variables = {**own_environment(toolchain, anonymous(path.parent)), **ONE_THREAD}
+        return start(path, python, variables, preloaded, writes)
+
+    return run_started(source, start_it, bounds, folder)
 
 
 def run_started(source: str, start: Start, bounds: Bounds, folder: Path) -> ScriptRun:
     """Run a script in a process that `start` starts. It gets what `run` gives to a script. Raise `ZygoteGone` if the
     zygote of the process ends while the script runs."""
-    files.make_own_folder(folder)
-    folder = folder.resolve()  # the script runs in another working directory
-    with tempfile.TemporaryDirectory(prefix="script-", dir=folder, ignore_cleanup_errors=True) as scratch:
-        path = Path(scratch, "repro.py")
+    scratch = untrusted_files.new_folder(folder)
+    try:
+        path = scratch / "repro.py"
         path.write_text(source)
         pid, reaper = start(path)
         try:
             return _watched(pid, reaper, bounds)
         finally:
             reaper.close()
-            strays.kill_strays(Path(scratch), os.getpid())  # what it started and left
+            strays.kill_strays(scratch, os.getpid())  # what it started and left
+    finally:
+        untrusted_files.remove(scratch)
 
 
-def can_be_forked(lane: LaneSpec, toolchain: Toolchain) -> bool:
+def can_be_forked(source: str, lane: LaneSpec, toolchain: Toolchain) -> bool:
     """Whether a child of the zygote can run the script of a finding on this lane.
 
-    A zygote has no GPU, is started without a sanitizer, and has executed its preloaded file already.
+    A zygote has no GPU, and is started without a sanitizer. It has executed its preloaded file, which the script does
+    not execute again then; processes that the script starts would be without it.
     """
-    return toolchain.preload is None and TARGETS_BY_NAME[lane.target].runs.in_plain_process
+    whole = toolchain.preload is None or "import subprocess\n" not in source
+    return whole and target_named(lane.target).runs.in_plain_process
 
 
-def _in_new_interpreter(path: Path, toolchain: Toolchain) -> tuple[int, Reaper]:
-    """Start the toolchain's interpreter on a file."""
-    preloaded = [toolchain.preload.path] if toolchain.preload else []
+def start(
+    path: Path, python: Path, variables: Mapping[str, str], arguments: Sequence[str] = (), writes: Sequence[Path] = ()
+) -> tuple[int, Reaper]:
+    """Start an interpreter on a file, confined to the folder of the file and those of `writes`."""
     folder = path.parent
-    variables = {"TMPDIR": str(folder), "OMP_NUM_THREADS": "1", "TVM_NUM_THREADS": "1"}
+    confined = [confinement.__file__, json.dumps([str(each) for each in (folder, *writes)])]
     process = subprocess.Popen(
-        [toolchain.python if not toolchain.is_host else sys.executable, "-c", _LAUNCHER, str(path), *preloaded],
+        [str(python), "-c", _LAUNCHER, *confined, no_network.__file__, str(path), *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         cwd=folder,
-        env={**own_environment(toolchain, anonymous(folder)), **variables},
+        env={**variables, "TMPDIR": str(folder)},
         process_group=0,
     )
     strays.mark(process.pid, folder)

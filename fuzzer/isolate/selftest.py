@@ -31,8 +31,8 @@ EXPECTED: dict[str, Kind | None] = {
 SHORT = Bounds(wall_seconds=0.8, cpu_seconds=0.4)
 SMALL = Bounds(memory_bytes=1 << 30)
 AT_ONCE = 3
-"""So many lanes misbehave at once: most of the time they wait. More would take the seconds that the others have on two
-processors."""
+"""This many lanes misbehave at once: most of the time they wait. More would take the seconds that the others have on
+two processors."""
 
 
 class Check(msgspec.Struct, frozen=True, rename={"misbehaviour": "sin", "found": "seen"}):

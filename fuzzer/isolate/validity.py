@@ -21,10 +21,10 @@ ANSWER_SECONDS = 60.0
 class CaseVerdict(StrEnum):
     OK = "ok"
     NOT_FINITE = "not finite"
-    INVALID = "invalid"  # PyTorch raises an exception
-    WRONG_TYPE = "wrong type"  # a result of PyTorch has another type than was inferred
-    DIED = "died"  # PyTorch's process ended
-    TIMED_OUT = "timed out"  # PyTorch did not finish
+    INVALID = "invalid"  # a reference raises an exception
+    WRONG_TYPE = "wrong type"  # a result of a reference has another type than was inferred
+    DIED = "died"  # the process of the references ended
+    TIMED_OUT = "timed out"  # a reference did not finish
 
     @property
     def is_valid(self) -> bool:
@@ -33,14 +33,14 @@ class CaseVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CaseCheck:
-    """The verdict on a case, and what PyTorch reported."""
+    """The verdict on a case, and what a reference reported."""
 
     verdict: CaseVerdict
     message: str
 
 
 class Validity:
-    """A PyTorch process that checks cases. A new process is started after a case killed it or took longer than
+    """A process of the references that checks cases. A new one is started after a case killed it or took longer than
     `seconds`. Raise `EnvironmentMissing` where PyTorch does not start."""
 
     def __init__(self, seconds: float = ANSWER_SECONDS) -> None:

@@ -1,10 +1,10 @@
 """What a supervisor asks of a zygote, and the exit status of a child in which difftvm's own code failed."""
 
-FORK = b"fork"
-"""The request for a child that runs lanes."""
+FORK = b"fork "
+"""How the request for a child that runs lanes begins. The path of its own folder follows."""
 
 SCRIPT = b"script "
-"""How the request for a child that runs a Python file begins. The path follows."""
+"""How the request for a child that runs a Python file begins. The path of the file follows, whose folder is its own."""
 
 MAX_BYTES = 1 << 13
 

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Any
 
 from fuzzer.lanes.relay_table import RELAY_LANES as RELAY_LANES
 from fuzzer.lanes.relay_table import RELAY_OFTEN as RELAY_OFTEN
 from fuzzer.lanes.relay_table import RELAY_ROUTES as RELAY_ROUTES
 from fuzzer.lanes.relay_table import RELAY_SAMPLED as RELAY_SAMPLED
-from fuzzer.lanes.target_table import TARGET_LANES
-from oracles.finding import exported_program_of, is_onnx_reader
-from oracles.lane import (
-    EVALUATED,
-    WITNESS,
-    Engine,
-    Execution,
-    Importer,
-    LaneSpec,
-    Params,
-    Pipeline,
-    is_relay,
-    returns_gradients,
-)
+from fuzzer.lanes.target_table import SCHEDULED_LANES, TARGET_LANES
+from generators.dialect_names import DEFAULT, NAMES
+from oracles.finding import exported_program_of, is_other_reader
+from oracles.importers import Importer, Reads, evaluated_importers, plain_importer
+from oracles.lane import EVALUATED, WITNESS, Engine, Execution, LaneSpec, Params, Pipeline, is_relay, returns_gradients
+from oracles.siblings import REMEMBERED, sibling
 
 TORCH = LaneSpec("torch", Engine.TORCH, variant="eager")
 TORCH_F64 = LaneSpec("torch-f64", Engine.TORCH, variant="f64")
@@ -46,16 +39,13 @@ ONNX_LANES = (ONNX, ONNX_WITNESS, ONNX_F64, ONNX_ENVELOPE)
 """The references of a case of ONNX: onnxruntime without optimisers, the interpreter of the onnx package, the float64
 results, and the envelope. The first two decide what may be blamed at all, and all four are needed to judge results."""
 
+RELAX = LaneSpec("relax", Engine.RELAX, variant="eager")
+RELAX_F64 = LaneSpec("relax-f64", Engine.RELAX, variant="f64")
+RELAX_ENVELOPE = LaneSpec("relax-envelope", Engine.RELAX, variant="envelope")
 
-def references_of(dialect: str) -> tuple[LaneSpec, ...]:
-    """The references that every test of a case of the dialect runs."""
-    return ONNX_LANES if dialect == "onnx" else REFERENCES
-
-
-def eager_of(dialect: str) -> LaneSpec:
-    """The reference that computes the values of a case of the dialect, and decides whether it is valid."""
-    return ONNX if dialect == "onnx" else TORCH
-
+RELAX_REFERENCES = (RELAX, RELAX_F64, RELAX_ENVELOPE)
+"""The references of a case of Relax: the definitions of its operators in the dtypes of the case and in float64, and the
+envelope. All three are needed to judge results."""
 
 GRADIENT_REFERENCES = (
     LaneSpec("torch-grad", Engine.TORCH, variant="gradient"),
@@ -83,6 +73,15 @@ def _relax(name: str, importer: Importer = Importer.EXPORT, variant: str = "rela
     return LaneSpec(f"relax-{importer}-{name}", Engine.TVM, importer, variant, **{"asserts": False, **more})
 
 
+def _other_importers() -> Iterator[LaneSpec]:
+    """The plain lanes of importers of PyTorch's models into Relax that `TVM_LANES` do not have. What torch.compile
+    makes is not checked, and its kernels check their arguments."""
+    for importer in Importer:
+        row, lanes = importer.row, [lane.importer for lane in TVM_LANES]
+        if row.dialect == "torch" and row.reads is not Reads.TRACE and importer not in lanes:
+            yield _relax("llvm", importer, asserts=not row.reads.is_one_graph, checked=row.reads.is_one_graph)
+
+
 SAMPLED_LANES = (
     # each does one thing more than relax-export-llvm, and that must not change the results
     _relax("asserts", asserts=True),
@@ -93,6 +92,7 @@ SAMPLED_LANES = (
     _relax("script", passes=("ScriptRoundTrip",)),
     _relax("json", passes=("JsonRoundTrip",)),
     _relax("library", as_library=True),
+    *(_relax(f"opt{level}", opt_level=level, checked=True) for level in (0, 1, 3)),  # the default is 2
     _relax("again", fresh=True),
     _relax("inputs", params=Params.INPUTS),
     _relax("rebound", params=Params.REBOUND, checked=True),
@@ -105,44 +105,47 @@ SAMPLED_LANES = (
     _relax("gradient", variant="gradient"),
     _relax("mutants", variant="mutants"),
     # other frontends
-    _relax("llvm", Importer.EXPORT_TVM, checked=True),
-    _relax("llvm", Importer.EXPORT_RAW, checked=True),
-    _relax("llvm", Importer.FX, checked=True),
-    _relax("llvm", Importer.DYNAMO, asserts=True),
-    _relax("llvm", Importer.ONNX_DYNAMO, checked=True),
+    *_other_importers(),
     # the plain lanes of ONNX read opset 20; these are the opsets at which TVM has other versions of converters
     *(_relax(f"llvm-opset{opset}", Importer.ONNX, opset=opset, checked=True) for opset in (7, 11, 13, 16)),
     *(_relax(f"llvm-opset{opset}", Importer.ONNX_DYNAMO, opset=opset, checked=True) for opset in (18, 23)),
     _relax("inputs", Importer.ONNX, params=Params.INPUTS),
     _relax("zero", Importer.ONNX, pipeline=Pipeline.ZERO, checked=True),
     *TARGET_LANES,
+    *SCHEDULED_LANES,
 )
 """Each test without tiers runs one of them, in turn. With tiers, they are candidates for tier 2."""
 
 
-def _of_a_model(lane: LaneSpec) -> LaneSpec:
-    """The lane that does the same with the model of a case of ONNX."""
-    name = lane.name.replace("relax-export-", "relax-onnx-model-")
-    return replace(lane, name=name, importer=Importer.ONNX_MODEL)
+def _read_by(importer: Importer, lanes: Sequence[LaneSpec]) -> tuple[LaneSpec, ...]:
+    """Those of the lanes that compile the exported program itself, each with another importer in its place."""
+    plain = plain_importer("torch")
+    return tuple(
+        replace(lane, name=lane.name.replace(f"relax-{plain}-", f"relax-{importer}-"), importer=importer)
+        for lane in lanes
+        if lane.importer is plain and lane.variant == "relax"
+    )
 
 
-MODEL_LANES = tuple(_of_a_model(lane) for lane in TVM_LANES if lane.importer is Importer.EXPORT)
+MODEL_LANES = _read_by(plain_importer("onnx"), TVM_LANES)
 """The plain lanes of cases of ONNX."""
 
 MODEL_SAMPLED_LANES = (
-    *(_of_a_model(lane) for lane in SAMPLED_LANES if lane.importer is Importer.EXPORT and lane.variant == "relax"),
+    *_read_by(plain_importer("onnx"), SAMPLED_LANES),
     _relax("sizes", Importer.ONNX_MODEL, given_sizes=True, checked=True),
     # the same model, converted to another opset
     *(_relax(f"llvm-opset{opset}", Importer.ONNX_MODEL, opset=opset, checked=True) for opset in (13, 18, 21)),
 )
 """Each does one thing more than relax-onnx-model-llvm, with the model of a case of ONNX."""
 
+MODULE_LANES = _read_by(plain_importer("relax"), TVM_LANES)
+"""The plain lanes of cases of Relax."""
+
+MODULE_SAMPLED_LANES = _read_by(plain_importer("relax"), SAMPLED_LANES)
+"""Each does one thing more than relax-module-llvm, with the module of a case of Relax."""
+
 EVALUATED_LANES = tuple(
-    _relax(EVALUATED, importer, variant=EVALUATED, checked=True)
-    for importer in (
-        *(Importer.EXPORT, Importer.ONNX, Importer.EXPORT_RAW, Importer.FX),
-        *(Importer.EXPORT_TVM, Importer.ONNX_DYNAMO, Importer.ONNX_MODEL),
-    )
+    _relax(EVALUATED, importer, variant=EVALUATED, checked=True) for importer in evaluated_importers()
 )
 """The lanes of tier 1, one for each importer of Relax that gives a single module."""
 
@@ -150,9 +153,110 @@ EVALUATED_LANES = tuple(
 def plain_of(lane: LaneSpec) -> LaneSpec:
     """The plain lane that imports as a lane of tier 1 does, and compiles."""
     wanted = replace(lane, name="", variant="relax", toolchain="host")
-    lanes = (*TVM_LANES, *SAMPLED_LANES, *MODEL_LANES)
-    found = next(each for each in lanes if replace(each, name="") == wanted)
+    found = next(each for each in RELAX_LANES if replace(each, name="") == wanted)
     return replace(found, toolchain=lane.toolchain)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DialectLanes:
+    """The lanes of a dialect.
+
+    references          every test runs these, in this order
+    judges              those that are needed to judge results
+    judges_of_failures  those that are needed to judge a lane that fails to run. The first one computes the values of a
+                        case, and decides whether it is valid
+    screening           the plain lanes of TVM that every test without tiers runs
+    often               those that every fourth test without tiers runs
+    sampled             the other lanes of Relax that have a name: each does one thing more
+    routes              the lane of each route, under the name that a report gives it; scope tries them in this order
+    """
+
+    references: tuple[LaneSpec, ...]
+    judges: tuple[LaneSpec, ...]
+    judges_of_failures: tuple[LaneSpec, ...]
+    screening: tuple[LaneSpec, ...]
+    often: tuple[LaneSpec, ...] = ()
+    sampled: tuple[LaneSpec, ...] = ()
+    routes: Mapping[str, str]
+
+    @property
+    def plain(self) -> tuple[LaneSpec, ...]:
+        """The plain lanes of TVM."""
+        return (*self.screening, *self.often)
+
+
+DIALECT_LANES = {
+    TORCH.dialect: DialectLanes(
+        references=REFERENCES,
+        judges=TORCH_LANES,
+        judges_of_failures=(TORCH,),
+        screening=SCREENING,
+        often=OFTEN,
+        sampled=SAMPLED_LANES,
+        routes={
+            "from_exported_program": "relax-export-llvm",
+            "from_fx": "relax-fx-llvm",
+            "from_onnx": "relax-onnx-llvm",
+            "from_exported_program, not decomposed": "relax-export-raw-llvm",
+            "from_onnx of torch.export": "relax-onnx-dynamo-llvm",
+            "torch.compile": "relax-dynamo-llvm",
+            "pipeline zero": "relax-export-zero",
+            "pipeline cpu_generic": "relax-export-cpu",
+            "compiled virtual machine": "relax-export-compiled",
+            "target c": "relax-export-c",
+            "parameters as inputs": "relax-export-inputs",
+        },
+    ),
+    ONNX.dialect: DialectLanes(
+        references=ONNX_LANES,
+        judges=ONNX_LANES,
+        judges_of_failures=(ONNX, ONNX_WITNESS),
+        screening=MODEL_LANES,
+        sampled=MODEL_SAMPLED_LANES,
+        routes={
+            "from_onnx": "relax-onnx-model-llvm",
+            "converted to opset 13": "relax-onnx-model-llvm-opset13",
+            "converted to opset 18": "relax-onnx-model-llvm-opset18",
+            "converted to opset 21": "relax-onnx-model-llvm-opset21",
+            "pipeline zero": "relax-onnx-model-zero",
+            "pipeline cpu_generic": "relax-onnx-model-cpu",
+            "compiled virtual machine": "relax-onnx-model-compiled",
+            "target c": "relax-onnx-model-c",
+            "parameters as inputs": "relax-onnx-model-inputs",
+        },
+    ),
+    RELAX.dialect: DialectLanes(
+        references=RELAX_REFERENCES,
+        judges=RELAX_REFERENCES,
+        judges_of_failures=(RELAX,),
+        screening=MODULE_LANES,
+        sampled=MODULE_SAMPLED_LANES,
+        routes={
+            "the module": "relax-module-llvm",
+            "pipeline zero": "relax-module-zero",
+            "pipeline cpu_generic": "relax-module-cpu",
+            "compiled virtual machine": "relax-module-compiled",
+            "target c": "relax-module-c",
+            "constants as inputs": "relax-module-inputs",
+        },
+    ),
+}
+assert tuple(DIALECT_LANES) == NAMES, f"DIALECT_LANES has rows of {', '.join(DIALECT_LANES)}, NAMES {', '.join(NAMES)}"
+_OF_DIALECTS = tuple(DIALECT_LANES.values())
+
+
+def lanes_of(dialect: str) -> DialectLanes:
+    return DIALECT_LANES[dialect]
+
+
+def references_of(dialect: str) -> tuple[LaneSpec, ...]:
+    """The references that every test of a case of the dialect runs."""
+    return lanes_of(dialect).references
+
+
+def eager_of(dialect: str) -> LaneSpec:
+    """The reference that computes the values of a case of the dialect, and decides whether it is valid."""
+    return lanes_of(dialect).judges_of_failures[0]
 
 
 HONEST_LANES = (
@@ -173,12 +277,19 @@ HONEST_LANES = (
 )
 """Lanes that are right by definition. They calibrate the tolerance, and `fuzz bench honesty` judges them."""
 
-LANES = (*REFERENCES, *TVM_LANES, *ONNX_LANES, *MODEL_LANES)
-"""The references and the plain lanes of both dialects."""
+LANES = tuple(lane for each in _OF_DIALECTS for lane in (*each.references, *each.plain))
+"""The references and the plain lanes of all dialects."""
 
-PLAIN_ROUTES = (*TVM_LANES, *MODEL_LANES, *RELAY_ROUTES)
-EVERY_TVM_LANE = (*TVM_LANES, *SAMPLED_LANES, *MODEL_LANES, *MODEL_SAMPLED_LANES, *RELAY_LANES)
+PLAIN_ROUTES = (*(lane for each in _OF_DIALECTS for lane in each.plain), *RELAY_ROUTES)
+RELAX_LANES = tuple(lane for each in _OF_DIALECTS for lane in (*each.plain, *each.sampled))
+EVERY_TVM_LANE = (*RELAX_LANES, *RELAY_LANES)
 """TVM's lanes that have a name, in Relax and Relay."""
+
+
+@lru_cache(REMEMBERED)
+def plain_sibling(lane: LaneSpec) -> LaneSpec | None:
+    """The plain sibling of a lane among TVM's lanes that have a name, in the toolchain of the lane."""
+    return sibling(lane, (replace(each, toolchain=lane.toolchain) for each in EVERY_TVM_LANE))
 
 
 def plain_routes_beside(lane: LaneSpec) -> tuple[LaneSpec, ...]:
@@ -196,14 +307,14 @@ def needed(lane: LaneSpec, *, values: bool = True) -> tuple[LaneSpec, ...]:
 
     values  False: only the references that are needed to judge a lane that fails to run
     """
-    if lane.dialect == "onnx":
-        return ONNX_LANES if values else (ONNX, ONNX_WITNESS)
     if returns_gradients(lane) and lane.engine is Engine.TVM:
         return (TORCH, *GRADIENT_REFERENCES) if values else (TORCH,)
-    torch = TORCH_LANES if values else (TORCH,)
-    if values and lane.importer.is_exported and lane.engine is Engine.TVM:
-        return (*torch, *readers_of(lane))
-    return (*torch, _onnxruntime(lane)) if lane.importer.is_onnx and not is_onnx_reader(lane) else torch
+    own = lanes_of(lane.dialect)
+    judges = own.judges if values else own.judges_of_failures
+    reads = lane.importer.row.reads
+    if values and reads.is_program and lane.engine is Engine.TVM:
+        return (*judges, *readers_of(lane))
+    return (*judges, _onnxruntime(lane)) if reads.is_exported_file and not is_other_reader(lane) else judges
 
 
 def _onnxruntime(lane: LaneSpec) -> LaneSpec:
@@ -227,21 +338,25 @@ def readers_of(lane: LaneSpec) -> tuple[LaneSpec, ...]:
 
 
 def _file(lane: LaneSpec) -> str:
-    exporter = "" if lane.importer is Importer.ONNX else "-dynamo"
+    exporter = "" if lane.importer.row.reads is Reads.FILE else "-dynamo"
     return exporter + (f"-opset{lane.opset}" if lane.opset else "")
 
 
-EVERY_LANE = frozenset((*REFERENCES, *ONNX_LANES, *EVERY_TVM_LANE))
+EVERY_LANE = frozenset((*LANES, *EVERY_TVM_LANE))
 """The lanes that have a name. All other lanes are drawn for one test."""
 
 ONNX_READERS = readers_of(ONNXRUNTIME)
 
+ALL_PLAIN = "all-plain"
+"""Selects the plain lanes of a dialect, as `*` does."""
+
 
 def select(globs: str, dialect: str | None = None) -> tuple[LaneSpec, ...]:
-    """The TVM lanes whose names match one of the comma-separated globs, or an empty tuple; for `*`, the plain lanes.
-    With a dialect, only lanes that run its cases; without one, `*` is the plain lanes of cases of PyTorch."""
-    if globs == "*":
-        return MODEL_LANES if dialect == "onnx" else TVM_LANES
+    """The TVM lanes whose names match one of the comma-separated globs, or an empty tuple; for `*` and `all-plain`,
+    the plain lanes. With a dialect, only lanes that run its cases; without one, these are the plain lanes of cases of
+    PyTorch."""
+    if globs in ("*", ALL_PLAIN):
+        return lanes_of(dialect or DEFAULT).plain
     return tuple(lane for lane in matching(EVERY_TVM_LANE, globs) if dialect in (None, lane.dialect))
 
 

@@ -123,6 +123,40 @@ def scratch_link() -> None:
     folder.symlink_to(folder / "nowhere")
 
 
+def nested() -> None:
+    """More folders in each other than Python has frames."""
+    folder = os.open(tempfile.gettempdir(), os.O_RDONLY)
+    for _ in range(1200):
+        os.mkdir("d", dir_fd=folder)
+        inner = os.open("d", os.O_RDONLY, dir_fd=folder)
+        os.close(folder)
+        folder = inner
+
+
+def many() -> None:
+    """A hundred thousand files."""
+    for number in range(100_000):
+        os.close(os.open(f"{tempfile.gettempdir()}/{number}", os.O_CREAT))
+
+
+def pipe() -> None:
+    """A pipe in the place of its folder, and in that of all children."""
+    for folder in (Path(tempfile.gettempdir()), Path(tempfile.gettempdir()).parent):
+        with contextlib.suppress(OSError):
+            shutil.rmtree(folder)
+        with contextlib.suppress(OSError):
+            os.mkfifo(folder)
+    os._exit(3)
+
+
+def folder_link() -> None:
+    """A link to a folder above in the place of its folder."""
+    folder = Path(tempfile.gettempdir())
+    with contextlib.suppress(OSError):
+        shutil.rmtree(folder)
+    folder.symlink_to(folder.parent)
+
+
 def log() -> None:
     print("something", flush=True)
     os.ftruncate(1, 0)
@@ -207,7 +241,8 @@ ABUSES: dict[str, Abuse] = {
     each.__name__: each
     for each in (
         *(abort, overflow, hang_in_c, deaf, threads, forks, leak, gulp, hog, daemon, prints),
-        *(scratch, scratch_file, scratch_link, log, zygote, orphan, files, closes),
+        *(scratch, scratch_file, scratch_link, nested, many, pipe, folder_link),
+        *(log, zygote, orphan, files, closes),
         *(garbage, half, slow, starts, lies, huge),
     )
 }

@@ -8,7 +8,7 @@ import platform
 import warnings
 from collections.abc import Callable
 
-from fuzzer.lanes.base.prepared_case import Lane
+from fuzzer.lanes.base.lane import Lane
 from fuzzer.lanes.torch.decompositions import remember_decompositions
 from oracles.lane import LaneSpec
 

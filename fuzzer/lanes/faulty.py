@@ -9,7 +9,9 @@ import time
 import numpy as np
 
 from fuzzer.lanes.abuses import ABUSES
-from fuzzer.lanes.base.prepared_case import PreparedCase, Step
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Step
+from fuzzer.lanes.torch.prepared import model_of, tensors_of
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Ran, Stage
@@ -60,7 +62,7 @@ class FaultyLane:
             case name if name in ABUSES:
                 if (result := ABUSES[name]()) is not None:
                     return Ran((result,))
-        model = prepared.model
+        model = model_of(prepared)
         step(Stage.RUN)
-        outputs = tuple(output.detach().numpy() for output in model(*prepared.torch_inputs()))
+        outputs = tuple(output.detach().numpy() for output in model(*tensors_of(prepared)))
         return Ran(tuple(output + 1 for output in outputs) if spec.variant == "lie" else outputs)

@@ -11,15 +11,20 @@ import shutil
 from collections.abc import Callable
 from typing import Any
 
-import onnxruntime as ort
 import torch
 
-from fuzzer.lanes.base.prepared_case import PreparedCase, Step, from_torch
+from fuzzer.lanes.base.arrays import from_torch
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Step
 from fuzzer.lanes.envelope.layouts import other_layout
+from fuzzer.lanes.onnx.imported_file import onnx_file
 from fuzzer.lanes.onnx.runtime import OnnxRuntimeLane
+from fuzzer.lanes.onnx.silent_onnxruntime import ort
 from fuzzer.lanes.onnx.witnesses import by_onnxruntime
+from fuzzer.lanes.torch.prepared import model_of, tensors_of
 from generators.graph import Case
-from oracles.lane import Importer, LaneSpec
+from oracles.importers import Reads
+from oracles.lane import LaneSpec
 from oracles.outcome import Ran, Stage
 
 LEVELS = {
@@ -37,23 +42,23 @@ Model = Callable[..., tuple[torch.Tensor, ...]]
 
 class HonestLane:
     def supports(self, case: Case, spec: LaneSpec) -> str | None:
-        if spec.variant in LEVELS and spec.importer is not Importer.ONNX_MODEL:
+        if spec.variant in LEVELS and spec.importer.row.reads is not Reads.FILE_OF_CASE:
             return OnnxRuntimeLane().supports(case, spec)
         if spec.variant == "inductor" and shutil.which(CXX) is None:
             return f"no {CXX} on PATH: inductor compiles C++"
         return None
 
     def run(self, prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran:
-        if spec.importer is Importer.ONNX_MODEL:
-            file = prepared.onnx_file(spec.importer)
+        if spec.importer.row.reads is Reads.FILE_OF_CASE:
+            file = onnx_file(prepared, spec.importer)
             step(Stage.LOAD)
             return Ran(by_onnxruntime(file, prepared.inputs, LEVELS[spec.variant], step))
         if spec.variant in LEVELS:
             return OnnxRuntimeLane(LEVELS[spec.variant]).run(prepared, spec, step)
-        model = prepared.model
+        model = model_of(prepared)
         step(Stage.COMPILE)
         with torch.no_grad():
-            inputs = prepared.torch_inputs()
+            inputs = tensors_of(prepared)
             match spec.variant:
                 case "layout":
                     inputs = tuple(map(other_layout, inputs))

@@ -6,23 +6,27 @@ from contextlib import nullcontext
 from importlib.util import find_spec
 
 from fuzzer.cases import open_sizes, scalar_loss
-from fuzzer.lanes.base.availability import Missing, availability, compiler_of
+from fuzzer.lanes.base.availability import Missing, availability, compiler_of, runs_by_kernels
 from fuzzer.lanes.base.memory import peak_noted
-from fuzzer.lanes.base.prepared_case import PreparedCase, Step
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Step
 from fuzzer.lanes.evaluated import evaluation, interpreter
+from fuzzer.lanes.launched.kernels import Kernels
 from fuzzer.lanes.mutants import mutants
-from fuzzer.lanes.relax import dynamo, gradient, own_passes, sanitized
+from fuzzer.lanes.relax import dynamo, gradient, own_passes, sanitized, schedules
 from fuzzer.lanes.relax.behaviour import BehaviourRecorder
 from fuzzer.lanes.relax.build import built, device_of, generator_lacks
 from fuzzer.lanes.relax.check import Checker
 from fuzzer.lanes.relax.guarded_run import run_twice, run_twice_on
 from fuzzer.lanes.relax.importing import imported
 from fuzzer.lanes.relax.params import main_of
+from fuzzer.lanes.relax.releases import other_script
 from fuzzer.lanes.relax.trace import Tracer
 from generators.graph import Case
-from oracles.lane import Importer, LaneSpec, Params, is_tier_1
+from oracles.importers import Reads
+from oracles.lane import SCHEDULES, LaneSpec, Params, is_tier_1
 from oracles.outcome import Built, Ran
-from oracles.targets import TARGETS_BY_NAME, Runs
+from oracles.targets import Runs, target_named
 from oracles.trace import CALL_BUILT_KERNELS, INTERPRET_KERNELS, INTERPRET_OPERATORS
 from oracles.transforms import TRANSFORMS_BY_NAME
 
@@ -32,12 +36,17 @@ class RelaxLane:
         here = availability(spec)
         if isinstance(here, Missing):
             return here.why
-        if reason := generator_lacks(TARGETS_BY_NAME[spec.target]):
+        if spec.variant != SCHEDULES and (reason := generator_lacks(target_named(spec.target))):
             return reason
+        if case.given is not None and spec.importer.row.reads in (Reads.GRAPH, Reads.PARTS):
+            return "the model is given as an exported program, which nothing traces again"
         if missing := own_passes.missing(spec.passes) or _other_floats(case, spec):
             return missing
-        if spec.importer is Importer.ONNX_MODEL and spec.opset and not find_spec("onnxruntime"):
+        if spec.importer.row.reads is Reads.FILE_OF_CASE and spec.opset and not find_spec("onnxruntime"):
             return "there is no onnxruntime, which confirms the converted file"
+        in_script = spec.importer.row.reads is Reads.MODULE or spec.variant == SCHEDULES
+        if in_script and (reason := other_script()):
+            return reason
         if spec.symbolic and (reason := open_sizes.why_not(case)):
             return reason
         if spec.params is not Params.BOUND and not case.owned:
@@ -48,7 +57,7 @@ class RelaxLane:
         step.note(parameter_bytes=sum(array.nbytes for array in prepared.case.owned.values()))
         with peak_noted(step):
             match spec.variant:
-                case "relax" if spec.importer is Importer.DYNAMO:
+                case "relax" if not spec.importer.row.reads.is_one_graph:
                     return dynamo.run(prepared, spec, step)
                 case "relax":
                     return _plain(prepared, spec, step)
@@ -56,6 +65,8 @@ class RelaxLane:
                     return interpreter.run(prepared, spec, step)
                 case _ if is_tier_1(spec):
                     return evaluation.run(prepared, spec, step)
+                case variant if variant == SCHEDULES:
+                    return schedules.run(prepared, spec, step)
                 case "gradient":
                     return gradient.run(prepared, spec, step)
                 case "mutants":
@@ -82,12 +93,14 @@ def _plain(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran | Built:
     checker = Checker.after_import(model.module, spec, step)
     recorder = BehaviourRecorder(step)
     recorder.imported(model.module)
-    row = TARGETS_BY_NAME[spec.target]
-    machine = built(model.module, spec, step, checker, model.params, tracer, recorder)
+    row = target_named(spec.target)
+    kernels = Kernels() if runs_by_kernels(spec) else None
+    machine = built(model.module, spec, step, checker, model.params, tracer, recorder, kernels)
     if machine is None:
         return Built()
     if row.runs is Runs.SANITIZED:
         return sanitized.run(machine, model.inputs, str(compiler_of(row)), step)
     if row.runs is Runs.ON_A_DEVICE:
         return run_twice_on(device_of(row), lambda: main_of(machine, spec.params, model.params), model.inputs, step)
-    return run_twice(lambda: main_of(machine, spec.params, model.params), model.inputs, step, model.constants)
+    with kernels.raising() if kernels else nullcontext():
+        return run_twice(lambda: main_of(machine, spec.params, model.params), model.inputs, step, model.constants)

@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 import functools
-from typing import assert_never
+from importlib import import_module
 
-from fuzzer.lanes.base.prepared_case import Lane
+from fuzzer.lanes.base.lane import Lane
 from oracles.lane import CONTRADICTION, RELAY, Engine, LaneSpec, returns_gradients
 
 
@@ -18,18 +18,6 @@ def runner_of(spec: LaneSpec) -> Lane:
 @functools.cache
 def _runner(engine: Engine, variant: str, gradients: bool) -> Lane:
     match engine:
-        case Engine.TORCH if gradients:
-            from fuzzer.lanes.torch.gradient import TorchGradientLane
-
-            return TorchGradientLane()
-        case Engine.TORCH:
-            from fuzzer.lanes.torch.eager import TorchLane
-
-            return TorchLane()
-        case Engine.ONNX:
-            from fuzzer.lanes.onnx.case_lane import OnnxCaseLane
-
-            return OnnxCaseLane()
         case Engine.ONNXRUNTIME:
             from fuzzer.lanes.onnx.runtime import OnnxRuntimeLane
 
@@ -62,5 +50,6 @@ def _runner(engine: Engine, variant: str, gradients: bool) -> Lane:
             from fuzzer.lanes.faulty import FaultyLane
 
             return FaultyLane()
-        case _:
-            assert_never(engine)
+        case _:  # the references of a dialect, which has the name of their engine
+            lane: Lane = import_module(f"fuzzer.lanes.{engine}.references").lane(gradients)
+            return lane

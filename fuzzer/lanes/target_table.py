@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from oracles.lane import Engine, Importer, LaneSpec
+from oracles.lane import SCHEDULES, Engine, Importer, LaneSpec
 
 _PLAIN = LaneSpec("relax-export-llvm", Engine.TVM, Importer.EXPORT, "relax", asserts=False)
 
@@ -33,3 +33,11 @@ TARGET_LANES = tuple(
     )
 )
 """`fuzzer.lanes.base.availability` says which of these a machine can run. `relax-export-O0` is the lane of llvm-O0."""
+
+SCHEDULED_LANES = tuple(
+    replace(_PLAIN, name=f"relax-export-schedules-{target.split()[0]}", variant=SCHEDULES, target=target)
+    for target in ("cuda", "opencl", "webgpu", "rocm -mcpu=gfx900")
+)
+"""Each compares the schedules for a GPU with the kernels before. Targets differ in threads, shared memory and warps.
+Metal's schedules of products need its tensor intrinsics, which TVM takes 40 s to load. Without an architecture of rocm,
+TVM looks for ROCm with the program `which`, and raises an error where this program is missing."""

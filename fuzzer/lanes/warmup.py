@@ -11,17 +11,13 @@ import warnings
 from collections.abc import Iterable, Iterator
 
 from fuzzer.lanes import GRADIENT_REFERENCES, HONEST_LANES, LANES, ONNX_READERS, PLAIN_ROUTES
-from fuzzer.lanes.base.prepared_case import PreparedCase, Quiet
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Quiet
 from fuzzer.lanes.relay import start
 from fuzzer.lanes.runners import runner_of
 from fuzzer.lanes.torch.decompositions import remember_decompositions
 from fuzzer.toolchains.toolchain import HOST_NAME, GraphLanguage, language_of
-from generators.builder import Builder
-from generators.choice import NumpySource
-from generators.graph import Attr, Case, DType, TensorType, Value
-from generators.onnx.rows import at_opset
-from generators.random_graph import with_values
-from generators.torch.motifs import call
+from generators.dialect import dialects
 from oracles.lane import LaneSpec
 
 
@@ -44,7 +40,9 @@ def warm_up(toolchain: str = HOST_NAME, kind: GraphLanguage = GraphLanguage.RELA
             start.build_and_run()
         lanes = [lane for lane in PLAIN_ROUTES if language_of(lane) is kind]  # references run in the host
         load(lanes)
-        for spec, error in _failures(lanes):  # a defect of that release: the outcome of the lane will show it
+        for spec, error in _failures(
+            different(lanes)
+        ):  # a defect of that release: the outcome of the lane will show it
             print(f"lane {spec} is not warmed up: {type(error).__name__}: {error}", file=sys.stderr)
     return versions()
 
@@ -69,7 +67,7 @@ def different(lanes: Iterable[LaneSpec]) -> Iterator[LaneSpec]:
 def _failures(lanes: Iterable[LaneSpec]) -> Iterator[tuple[LaneSpec, Exception]]:
     """Run the lanes on a small network of their dialect; yield those that fail."""
     step = Quiet()
-    prepared = {"torch": PreparedCase(_case(), step), "onnx": PreparedCase(_model(), step)}
+    prepared = {dialect.name: PreparedCase(dialect.network(), step) for dialect in dialects()}
     for spec in lanes:
         try:
             runner_of(spec).run(prepared[spec.dialect], spec, step)
@@ -84,35 +82,3 @@ def versions() -> dict[str, str]:
         if name == "tvm" or importlib.util.find_spec(name):
             found[name] = str(importlib.import_module(name).__version__)
     return found
-
-
-def _model() -> Case:
-    """A small network of ONNX, of operators that its readers and TVM have."""
-    b = Builder(NumpySource(0), opset=17)
-
-    def node(name: str, *args: Value, **attrs: Attr) -> Value:
-        row = at_opset(name, 17)
-        return b.emit(row, args, {**dict.fromkeys(row.schema), **attrs})[0]
-
-    x = b.fresh_input(TensorType(DType.FLOAT32, (1, 2, 6, 6)))
-    x = node("Conv", x, b.param(DType.FLOAT32, 3, 2, 3, 3), inputs=(True, True, False))
-    x = node("Reshape", node("Relu", x), shape=(1, -1))
-    x = node("Gemm", x, b.param(DType.FLOAT32, 48, 4), b.param(DType.FLOAT32, 4), inputs=(True, True, True))
-    node("Softmax", x, axis=-1)
-    return with_values(b, "warm-up")
-
-
-def _case() -> Case:
-    """A small network that every lane supports. Children inherit what torch and TVM load and cache for it."""
-    b = Builder(NumpySource(0))
-    x = b.fresh_input(TensorType(DType.FLOAT32, (1, 2, 6, 6)))
-    x = call(b, "pad_constant", x, pad=(1, -1), value=0.5)
-    x = call(b, "conv2d", x, b.param(DType.FLOAT32, 3, 2, 3, 3), padding=(1, 1))
-    x = call(b, "max_pool2d", call(b, "relu", x), kernel_size=(2, 2))
-    x = call(b, "flatten", x, start_dim=1)
-    x = call(b, "linear", x, b.param(DType.FLOAT32, 4, 27), b.param(DType.FLOAT32, 4))
-    x = call(b, "softmax", x, dim=-1)
-    x = call(b, "squeeze", call(b, "unsqueeze", x, dim=0), dim=0)
-    x = call(b, "slice", x, dim=1, start=1, end=None, step=1)
-    call(b, "add_scalar", call(b, "mean", x, dim=(1,), keepdim=True), other=1.5)
-    return with_values(b, "warm-up")

@@ -111,8 +111,10 @@ def _prepared(path: Path) -> Delegated | None:
 def _own_group(mounts: Path, own: Path) -> Path | None:
     """The folder of the group of this process in the hierarchy of version 2 (proc(5), cgroups(7))."""
     try:
-        places = [line.split() for line in mounts.read_text().splitlines()]
-        paths = [line.removeprefix("0::") for line in own.read_text().splitlines() if line.startswith("0::")]
+        places = [line.split() for line in mounts.read_text(encoding="utf-8").splitlines()]
+        paths = [
+            line.removeprefix("0::") for line in own.read_text(encoding="utf-8").splitlines() if line.startswith("0::")
+        ]
     except OSError:
         return None
     mounted = [Path(fields[4]) for fields in places if fields[fields.index("-") + 1] == "cgroup2"]
@@ -120,5 +122,7 @@ def _own_group(mounts: Path, own: Path) -> Path | None:
 
 
 def _write(path: Path, text: str) -> None:
-    with open(path, "w", opener=lambda name, _: os.open(name, os.O_WRONLY)) as file:  # never makes a file
+    with open(
+        path, "w", encoding="utf-8", opener=lambda name, _: os.open(name, os.O_WRONLY)
+    ) as file:  # never makes a file
         file.write(text)

@@ -13,6 +13,7 @@ import site
 from collections.abc import Mapping
 from pathlib import Path
 
+from fuzzer.system import telemetry
 from fuzzer.system.secrets import is_secret, passwords_in
 
 USER = "DIFFTVM_CHILD_ENVIRONMENT"
@@ -48,13 +49,14 @@ _FOLDERS = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH")
 
 
 def inherited(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The part of an environment that a process of difftvm may inherit which runs no lanes."""
+    """The part of an environment that a process of difftvm may inherit which runs no lanes, without telemetry."""
     chosen = NAMES | _of_user(environment)
-    return {
+    kept = {
         name: text
         for name, text in environment.items()
         if (name in chosen or name.startswith(PREFIXES)) and not is_secret(name) and not passwords_in(text)
     }
+    return {**kept, **telemetry.OFF}
 
 
 def anonymous(home: Path = NO_HOME, environment: Mapping[str, str] = os.environ) -> dict[str, str]:

@@ -1,12 +1,15 @@
-"""The GPUs of this machine. `nvidia-smi` lists them in a process with a time limit; the supervisor never loads CUDA."""
+"""The devices of this machine that run code for a target: GPUs, so far. `nvidia-smi` lists them in a process with a
+time limit; the supervisor never loads CUDA."""
 
 from __future__ import annotations
 
 import os
 import re
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
 
 from fuzzer.system.child_environment import anonymous
 
@@ -17,7 +20,8 @@ LIST_SECONDS = 30.0
 class Device:
     """A GPU, or a part of a GPU that is split with NVIDIA's multi-instance mode (MIG).
 
-    id      an entry of CUDA_VISIBLE_DEVICES: GPU-..., MIG-..., or a number if the user's own setting has one
+    id      an entry of CUDA_VISIBLE_DEVICES: GPU-..., MIG-..., or a number if the user's own setting has one; for a
+            driver of this processor, the file by which its loader finds it
     opener  a Python file with a function `open_device`, which opens the device in a worker; "" for
             `fuzzer.lanes.device`
     """
@@ -83,3 +87,59 @@ def _visible(wanted: str, present: list[Device]) -> Iterator[Device]:
             return
         known = [device for device in present if device.id.startswith(entry)]
         yield known[0] if len(known) == 1 else Device(entry)
+
+
+def _nothing() -> str:
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceKind:
+    """One kind of device. It need be no GPU: an emulator, or a driver that runs kernels on the processor, is one too.
+
+    words  what messages call such a device
+    find   lists those of this machine
+    lacks  where there is none, what gives this machine one; "" where nothing can be installed
+    """
+
+    words: str
+    find: Callable[[], Sequence[Device]]
+    lacks: Callable[[], str] = _nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """A driver that runs kernels on the processor. Nothing is loaded here.
+
+    package   the Python package that calls it
+    pattern   the name of the file by which a loader finds the driver, in one of the folders
+    system    how the driver is installed
+    """
+
+    package: str
+    pattern: str
+    folders: Sequence[str]
+    system: str
+
+    def found(self) -> Sequence[Device]:
+        return tuple(map(Device, self._files()[:1])) if find_spec(self.package) else ()
+
+    def lacks(self) -> str:
+        parts = ("" if find_spec(self.package) else f"pip install {self.package}", "" if self._files() else self.system)
+        return " and ".join(part for part in parts if part)
+
+    def _files(self) -> list[str]:
+        return [str(file) for folder in self.folders for file in sorted(Path(folder).glob(self.pattern))]
+
+
+POCL = Driver("pyopencl", "*pocl*.icd", ("/etc/OpenCL/vendors",), "apt install pocl-opencl-icd")
+LAVAPIPE = Driver(
+    "wgpu", "lvp_icd*.json", ("/etc/vulkan/icd.d", "/usr/share/vulkan/icd.d"), "apt install mesa-vulkan-drivers"
+)
+
+KINDS = {
+    "cuda": DeviceKind("GPU", found_devices),
+    "pocl": DeviceKind("OpenCL on this processor (PoCL)", POCL.found, POCL.lacks),
+    "lavapipe": DeviceKind("WebGPU on this processor (lavapipe)", LAVAPIPE.found, LAVAPIPE.lacks),
+}
+"""By the name that rows of `oracles/targets.py` use."""

@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
+from fuzzer.system.exit_codes import Exit
+
 
 class EnvironmentMissing(Exception):
-    """A program, a package or a device that difftvm needs is missing or does not start. The message names it."""
+    """A program, a package or a device that difftvm needs is missing or does not start. The message names it.
+
+    exit  the exit code of a command that ends with it
+    """
+
+    exit: ClassVar[Exit] = Exit.ENVIRONMENT

@@ -6,9 +6,9 @@ from enum import IntEnum
 
 
 class Exit(IntEnum):
-    """`GONE` is success: nothing fails, or the bug is gone. `WORSE` and `NOT_REACHED` are those of `fuzz diff`. 70 to
-    78 are the results of a finding that ran again. `OWN_ERROR` is an exception that difftvm does not expect: Python's 1
-    would say that a build is worse."""
+    """`GONE` is success: nothing fails, or the bug is gone. `WORSE` and `NOT_REACHED` are those of `fuzz diff`. With
+    `DENIED`, a tracker refuses. The others from 70 to 78 are the results of a finding that ran again. `OWN_ERROR` is an
+    exception that difftvm does not expect: Python's 1 would say that a build is worse."""
 
     GONE = 0
     WORSE = 1
@@ -17,6 +17,7 @@ class Exit(IntEnum):
     ENVIRONMENT = 69
     TIMED_OUT = 70
     OUT_OF_MEMORY = 71
+    DENIED = 76
     SAME = 77
     DIFFERENT = 78
     OWN_ERROR = 79

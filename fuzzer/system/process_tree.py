@@ -13,7 +13,6 @@ import signal
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from fuzzer.system import processes
 
@@ -43,15 +42,17 @@ def children(pid: int) -> list[int]:
     with contextlib.suppress(OSError):
         for task in os.listdir(f"/proc/{pid}/task"):
             with contextlib.suppress(OSError):  # the thread has ended
-                found += map(int, Path(f"/proc/{pid}/task/{task}/children").read_text().split())
+                found += map(int, processes.text_of(f"/proc/{pid}/task/{task}/children").split())
     return found
 
 
 def descendants(pid: int) -> Iterator[int]:
-    """The children of a process, and their children in turn."""
-    for child in children(pid):
+    """The children of a process, and their children in turn, however deep."""
+    waiting = children(pid)
+    while waiting:
+        child = waiting.pop()
         yield child
-        yield from descendants(child)
+        waiting += children(child)
 
 
 def usage(pid: int) -> Usage:
@@ -63,6 +64,11 @@ def usage(pid: int) -> Usage:
         len(tree),
         sum(map(processes.threads, tree)),
     )
+
+
+def cpu_seconds(pid: int) -> float:
+    """The CPU seconds of a process and its descendants, with those of waited-for children."""
+    return sum(map(processes.cpu_seconds, [pid, *descendants(pid)]))
 
 
 def proportional_bytes(pid: int) -> int:

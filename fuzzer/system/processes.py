@@ -53,7 +53,7 @@ def limit_files() -> None:
 
 
 TIMES = 2
-"""The kernel's bounds are so many times those that the supervisor looks at: they hold while it does not."""
+"""The kernel's bounds are this many times those that the supervisor looks at: they hold while it does not."""
 
 
 def bound_by_kernel(pid: int, memory_bytes: int, cpu_seconds: float) -> None:
@@ -92,10 +92,21 @@ def give_back_memory() -> None:
         ctypes.CDLL(None).malloc_trim(0)
 
 
+def text_of(path: str | Path) -> str:
+    """The text of a file of proc(5). Raise OSError where the process has ended."""
+    with open(path, "rb", buffering=0) as file:  # a campaign reads thousands a second
+        return file.readall().decode(errors="replace")
+
+
+def _stat(pid: int) -> list[str]:
+    """The fields of a process from the third one on (proc(5)): its name, the second one, may have any character."""
+    return text_of(f"/proc/{pid}/stat").rpartition(")")[2].split()
+
+
 def resident_bytes(pid: int) -> int:
     """The resident memory of a process; 0 where it has ended."""
     try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE
+        return int(text_of(f"/proc/{pid}/statm").split()[1]) * PAGE
     except (OSError, IndexError):
         return 0
 
@@ -109,7 +120,7 @@ def proportional_bytes(pid: int) -> int:
 def kilobytes(path: Path, name: str) -> int:
     """The bytes that a file of proc(5) gives in kB for a name; 0 where it cannot be read."""
     try:
-        lines = path.read_text().splitlines()
+        lines = text_of(path).splitlines()
     except OSError:
         return 0
     return next((1024 * int(line.split()[1]) for line in lines if line.startswith(f"{name}:")), 0)
@@ -127,7 +138,7 @@ def state(pid: int) -> str:
     """The state of a process as one letter, such as R for running and Z for a zombie (proc(5)); empty where it has
     ended."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        return _stat(pid)[0]
     except OSError:
         return ""
 
@@ -144,7 +155,7 @@ def cpu_seconds(pid: int) -> float:
     """User and system time of a process and of the children that it waited for; 0 where it has ended (proc(5), fields
     14 to 17)."""
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        fields = _stat(pid)
     except OSError:
         return 0.0
     return sum(map(int, fields[11:15])) / TICKS
@@ -153,7 +164,7 @@ def cpu_seconds(pid: int) -> float:
 def own_cpu_seconds(pid: int) -> float:
     """User and system time of a process without its children; 0 where it has ended."""
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        fields = _stat(pid)
     except OSError:
         return 0.0
     return sum(map(int, fields[11:13])) / TICKS
@@ -163,7 +174,7 @@ def start_time(pid: int) -> int:
     """When the process started, in clock ticks since boot; 0 where it has ended. Together with the pid it identifies a
     process even after the pid is used again."""
     try:
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
+        return int(_stat(pid)[19])
     except (OSError, IndexError):
         return 0
 

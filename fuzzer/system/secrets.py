@@ -76,7 +76,7 @@ def removed(prefix: str = "") -> Mapping[str, str]:
 
 
 def longest() -> int:
-    """The size of the longest secret in bytes. A part of a text is blanked together with so many bytes before it."""
+    """The size of the longest secret in bytes. A part of a text is blanked together with this many bytes before it."""
     return max(map(len, _needles), default=0)
 
 

@@ -11,6 +11,8 @@ PASSING = FULL | {errno.EIO, errno.EROFS, errno.EBUSY, errno.ESTALE}
 WRONG_FILE = frozenset({errno.EISDIR, errno.ENOTDIR, errno.ELOOP, errno.EINVAL, errno.EFBIG, errno.ENXIO})
 """There is something else in the place of a file: a directory, a link, a pipe, or far too large a file."""
 
+MANY_FILES = frozenset({errno.EMFILE, errno.ENFILE})
+
 NOT_ALLOWED = frozenset({errno.EACCES, errno.EPERM})
 
 
@@ -30,6 +32,12 @@ def remedy(error: OSError) -> str:
         return "what was saved before is intact, so run it again when the disk can be written"
     if error.errno in NOT_ALLOWED:
         return "change the rights of the file or folder, or name another"
+    if error.errno == errno.EFBIG and error.filename is None:
+        return "raise the limit of the size of a file (`ulimit -f`), and run it again; what was saved before is intact"
+    if error.errno in MANY_FILES:
+        return "raise the limit of open files (`ulimit -n`), and run it again"
+    if error.errno == errno.ENOENT and error.filename is None:  # of getcwd(3), and of Python's search for a folder
+        return "change to a directory that exists, or set TMPDIR to a folder that can be written"
     if error.errno in WRONG_FILE and error.filename is not None:
         return "remove it, or name another file or folder"
     return ""

@@ -78,7 +78,9 @@ def _is_marked(pid: int, scratch: Path) -> bool:
 def _mark(pid: int) -> int:
     """The hard limit of RLIMIT_RTTIME; 0 where it is unlimited, or the process has ended."""
     with contextlib.suppress(OSError):
-        if found := re.search(r"^Max realtime timeout +\S+ +(\d+)", Path(f"/proc/{pid}/limits").read_text(), re.M):
+        if found := re.search(
+            r"^Max realtime timeout +\S+ +(\d+)", Path(f"/proc/{pid}/limits").read_text(encoding="utf-8"), re.M
+        ):
             return int(found[1])
     return 0
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
+import re
 import shlex
 import shutil
+import struct
 import sys
 from pathlib import Path
 
@@ -40,15 +43,36 @@ def number_of(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
-_CONTROL = (*range(9), *range(11, 32), *range(127, 160))
-_DIRECTION = (0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-_ESCAPED = {code: f"\\x{code:02x}" for code in _CONTROL} | {code: f"\\u{code:04x}" for code in _DIRECTION}
+class _Escapes(dict[int, int | str]):
+    """What `printable` writes for each character, found out when it is first met."""
+
+    def __missing__(self, code: int) -> int | str:
+        shown = code if chr(code).isprintable() or chr(code) in "\n\t" else _escaped(code)
+        self[code] = shown
+        return shown
+
+
+def _escaped(code: int) -> str:
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+_ESCAPES = _Escapes()
 
 
 def printable(text: str) -> str:
-    """A text that may come from a file or a child, as a terminal may show it: control characters and changes of the
-    writing direction are escape sequences. Lines and tabs stay."""
-    return text.translate(_ESCAPED).encode(errors="backslashreplace").decode()
+    """A text that may come from a file or a child, as a terminal may show it. Characters that Unicode calls control,
+    format, separator, private or unassigned (`str.isprintable`), such as changes of the writing direction and spaces
+    without a width, are escape sequences, and so are lone surrogates. Lines and tabs stay."""
+    return text if text.isprintable() else text.translate(_ESCAPES)
+
+
+def escape_what_cannot_be_encoded() -> None:
+    """Let stdout and stderr write escape sequences for characters that the encoding of the terminal lacks."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 MOST_CHARACTERS = 299
@@ -72,11 +96,40 @@ def echo(*texts: object, sep: str = " ", end: str = "\n", flush: bool = False) -
 
 
 def print_json(value: object) -> None:
-    echo(msgspec.json.format(msgspec.json.encode(value)).decode())
+    """Print JSON in ASCII, so that each terminal can show it and each parser can read it."""
+    print(
+        _NOT_ASCII.sub(
+            _json_escape, msgspec.json.format(msgspec.json.encode(_encodable(msgspec.to_builtins(value)))).decode()
+        )
+    )
+
+
+_NOT_ASCII = re.compile(r"[^\n -~]")
+
+
+def _json_escape(found: re.Match[str]) -> str:
+    return "".join(f"\\u{unit:04x}" for (unit,) in struct.iter_unpack(">H", found[0].encode("utf-16-be")))
+
+
+def _encodable(value: object) -> object:
+    """The value of JSON types, with escape sequences for lone surrogates, as in names of files that are not UTF-8."""
+    match value:
+        case str() as text:
+            return text.encode(errors="backslashreplace").decode()
+        case dict() as entries:
+            return {_encodable(name): _encodable(entry) for name, entry in entries.items()}
+        case list() | tuple() as items:
+            return [_encodable(item) for item in items]
+        case other:
+            return other
 
 
 def say(text: str) -> None:
     """Print a line of progress to stderr. The work continues where stderr is closed: after `fuzz run 2>&1 | tee log`,
-    Ctrl-C ends `tee` too."""
+    Ctrl-C ends `tee` too. A signal handler may call it."""
+    line = printable(text)
     with contextlib.suppress(OSError):
-        print(printable(text), file=sys.stderr, flush=True)
+        try:
+            print(line, file=sys.stderr, flush=True)
+        except RuntimeError:  # the handler interrupted a print of the same thread, whose buffer refuses a second one
+            os.write(sys.stderr.fileno(), f"{line}\n".encode(errors="backslashreplace"))

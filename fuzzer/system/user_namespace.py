@@ -48,8 +48,10 @@ def _is_mapped(pid: int) -> bool:
     """Give each user and group of this namespace the same number in that of the child; return whether this worked."""
     try:
         for file in ("uid_map", "gid_map"):
-            lines = [line.split() for line in Path(f"/proc/self/{file}").read_text().splitlines()]
-            Path(f"/proc/{pid}/{file}").write_text("".join(f"{inside} {inside} {size}\n" for inside, _, size in lines))
+            lines = [line.split() for line in Path(f"/proc/self/{file}").read_text(encoding="utf-8").splitlines()]
+            Path(f"/proc/{pid}/{file}").write_text(
+                "".join(f"{inside} {inside} {size}\n" for inside, _, size in lines), encoding="utf-8"
+            )
     except OSError:
         return False
     return True

@@ -14,7 +14,7 @@ from pathlib import Path
 from fuzzer.system.child_environment import inherited
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.system.files import write_atomically
-from fuzzer.toolchains import registry
+from fuzzer.toolchains import installation
 from fuzzer.toolchains.toolchain import GraphLanguage, Toolchain
 from generators.graph import Invalid
 
@@ -124,7 +124,7 @@ class _Builder:
     def _note(self, commit: str) -> Path:
         """The file that keeps where the build of a commit by this command is; empty where it cannot be built."""
         key = hashlib.sha256("\0".join((self.command, str(self.repository.resolve()))).encode()).hexdigest()[:16]
-        return registry.root().with_name(_CACHE) / key / commit
+        return installation.cache() / _CACHE / key / commit
 
     @staticmethod
     def _keep(note: Path, text: str) -> None:

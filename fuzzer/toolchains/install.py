@@ -9,13 +9,12 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from packaging.version import Version
 
-from fuzzer.system import secrets
+from fuzzer.system import secrets, temporary
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.toolchains import registry, relay
 from fuzzer.toolchains.registry import ToolchainRecord
@@ -37,8 +36,12 @@ TAIL = 4
 SHOWN = 4
 PACKAGE = "apache-tvm"
 _LISTED = re.compile(r"^Available versions: (.*)$", re.M)
-_OFFERED = re.compile(r"\(from versions: (.*?)\)")
+_OFFERED = re.compile(r"satisfies the requirement (\S+) \(from versions: (.*?)\)")
 _RELEASE = re.compile(r"\d+(\.\d+)+([a-z.]+\d+)*")
+
+
+class NotOffered(EnvironmentMissing):
+    """The package index has no such version of a package."""
 
 
 def add_release(release: str, tell: Tell) -> ToolchainRecord:
@@ -56,21 +59,11 @@ def add_release(release: str, tell: Tell) -> ToolchainRecord:
 
 
 def check_release(release: str, folder: Path) -> None:
-    """Raise `EnvironmentMissing` with one sentence where pip, under the user's settings, finds no such release.
+    """Raise `NotOffered` where pip, under the user's settings, finds no such release.
 
     Nothing is installed. `folder` is pip's target, because pip otherwise refuses to work in a Python that a Linux
     distribution manages."""
-    try:
-        pip(Path(sys.executable), "--dry-run", "--quiet", "--no-deps", "--target", str(folder), f"{PACKAGE}=={release}")
-    except EnvironmentMissing as error:
-        found = _OFFERED.search(str(error))
-        if found is None:
-            raise
-        offered = found[1].split(", ")
-        if offered == ["none"]:
-            raise EnvironmentMissing(f"pip finds no release of {PACKAGE}: is the package index reachable?") from None
-        newest = ", ".join(offered[-SHOWN:])
-        raise EnvironmentMissing(f"pip finds no {PACKAGE} {release}; the newest that it finds are {newest}") from None
+    pip(Path(sys.executable), "--dry-run", "--quiet", "--no-deps", "--target", str(folder), f"{PACKAGE}=={release}")
 
 
 def releases_on_the_index() -> list[str]:
@@ -128,8 +121,23 @@ def virtual_environment(folder: Path, python: str, tell: Tell) -> Path:
 
 def pip(python: Path, *arguments: str) -> None:
     """Run `pip install`. pip also compiles to bytecode, which takes a third of its time: with PYTHONDONTWRITEBYTECODE
-    set, nothing else writes bytecode, and without it each start of a zygote takes twice as long."""
-    _run([str(python), "-P", "-m", "pip", "install", "--disable-pip-version-check", "--no-input", *arguments], "pip")
+    set, nothing else writes bytecode, and without it each start of a zygote takes twice as long.
+
+    Raise `EnvironmentMissing` with one sentence: `NotOffered` where the index has no such version."""
+    try:
+        _run(
+            [str(python), "-P", "-m", "pip", "install", "--disable-pip-version-check", "--no-input", *arguments], "pip"
+        )
+    except EnvironmentMissing as error:
+        found = _OFFERED.search(str(error))
+        if found is None:
+            raise
+        package, _, version = found[1].partition("==")
+        offered = found[2].split(", ")
+        if offered == ["none"]:
+            raise EnvironmentMissing(f"pip finds no release of {package}: is the package index reachable?") from None
+        newest = ", ".join(offered[-SHOWN:])
+        raise NotOffered(f"pip finds no {package} {version}; the newest that it finds are {newest}") from None
 
 
 def _run(command: Sequence[str], what: str) -> str:
@@ -199,8 +207,8 @@ def versions_of(toolchain: Toolchain) -> tuple[dict[str, str], GraphLanguage]:
 
 def _last_lines(toolchain: Toolchain, program: str, *arguments: str) -> tuple[str, str]:
     """The last lines that a program writes to stdout and to stderr in the toolchain."""
-    with tempfile.TemporaryDirectory(prefix="difftvm-") as scratch:
-        environment = toolchain_environment(toolchain, Path(scratch))
+    with temporary.folder() as scratch:
+        environment = toolchain_environment(toolchain, scratch)
         command = [toolchain.python, "-c", program, *arguments]
         try:
             done = subprocess.run(

@@ -1,17 +1,12 @@
-"""The toolchains of this user, each in a folder with `toolchain.json`.
-
-That file is written last, by a rename. A folder without it was left by an interrupted installation.
-"""
+"""The toolchains of this user, each in a folder with `toolchain.json`."""
 
 from __future__ import annotations
 
-import fcntl
 import importlib.metadata
-import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +14,7 @@ import msgspec
 
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.system.files import write_atomically
+from fuzzer.toolchains import installation
 from fuzzer.toolchains.preload import read as read_preload
 from fuzzer.toolchains.toolchain import HOST, HOST_NAME, GraphLanguage, Toolchain
 from generators.graph import Invalid
@@ -51,8 +47,7 @@ class ToolchainRecord(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def root() -> Path:
     """`$XDG_CACHE_HOME/difftvm/toolchains`, where the variable is not set `~/.cache/difftvm/toolchains`."""
-    cache = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(cache) if os.path.isabs(cache) else Path.home() / ".cache") / "difftvm" / "toolchains"
+    return installation.cache() / "toolchains"
 
 
 def names() -> list[str]:
@@ -110,21 +105,16 @@ def host_release() -> str | None:
 
 @contextmanager
 def new_folder(name: str) -> Iterator[Path]:
-    """An empty folder for a new toolchain. It is removed again where `save` was not called. Folders of interrupted
-    installations are removed first. Raise `Invalid` where the name exists already or is not a valid name."""
+    """An empty folder for a new toolchain. It is removed again where `save` was not called. Raise `Invalid` where the
+    name exists already or is not a valid name."""
     if is_host(name):
         raise Invalid(f"{name!r} is the toolchain that difftvm itself runs in; it is always there")
     folder = root() / _checked(name)
     with _locked():
         if (folder / NAME).exists():
             raise Invalid(f"there is a toolchain {name!r} already; `fuzz toolchain remove {name}` removes it")
-        sweep()
-        folder.mkdir()
-        try:
+        with installation.new_folder(folder, NAME):
             yield folder
-        finally:
-            if not (folder / NAME).exists():
-                shutil.rmtree(folder, ignore_errors=True)
 
 
 def save(toolchain: Toolchain, versions: Mapping[str, str]) -> ToolchainRecord:
@@ -144,30 +134,16 @@ def remove(name: str) -> None:
     folder = root() / _checked(name)
     with _locked():
         try:
-            (folder / NAME).unlink()  # without it the folder counts as interrupted, and `sweep` removes it
+            (
+                folder / NAME
+            ).unlink()  # without it the folder counts as interrupted, and the next installation removes it
         except FileNotFoundError:
             raise Invalid(f"there is no toolchain {name!r}; `fuzz toolchain list` lists them") from None
         shutil.rmtree(folder)
 
 
-def sweep() -> None:
-    """Remove the folders that interrupted installations left."""
-    for folder in root().iterdir():
-        if folder.is_dir() and not (folder / NAME).exists():
-            shutil.rmtree(folder)
-
-
-@contextmanager
-def _locked() -> Iterator[None]:
-    """Allow one installation at a time, so that `sweep` never removes a folder that another process fills. Raise
-    `Invalid` where another process holds the lock."""
-    root().mkdir(parents=True, exist_ok=True)
-    with (root() / ".lock").open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise Invalid("another `fuzz toolchain` is running; try again when it has finished") from None
-        yield
+def _locked() -> AbstractContextManager[None]:
+    return installation.locked(root(), "another `fuzz toolchain`")
 
 
 def _checked(name: str) -> str:

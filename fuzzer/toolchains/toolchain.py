@@ -10,12 +10,15 @@ from enum import StrEnum
 from pathlib import Path
 
 from fuzzer.system.child_environment import anonymous
-from fuzzer.system.files import make_own_folder
+from fuzzer.system.untrusted_files import make_folder
 from fuzzer.toolchains.preload import Preload
 from oracles.lane import Engine, LaneSpec, is_relay
 
 PACKAGES = ("generators", "oracles", "fuzzer")
 """The packages of difftvm that a child imports."""
+
+HOME = "home"
+"""The name of the home folder of the lanes, in their folder for temporary files."""
 
 _OF_ANOTHER = ("PYTHONPATH", "PYTHONHOME", "TVM_HOME", "TVM_LIBRARY_PATH")
 """Variables through which an interpreter would load a TVM other than its own."""
@@ -83,14 +86,14 @@ def own_environment(toolchain: Toolchain, ours: Mapping[str, str]) -> dict[str, 
 
 def _home(scratch: Path) -> Path:
     """Make the home folder of the lanes."""
-    folder = scratch / "home"
-    make_own_folder(folder)
+    folder = scratch / HOME
+    make_folder(folder)
     return folder
 
 
 def _links(folder: Path) -> Path:
     """Make links to difftvm's packages in a folder; return the folder."""
-    make_own_folder(folder)
+    make_folder(folder)
     for package in PACKAGES:
         link = folder / package
         if not link.is_symlink():

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fuzzer.system.devices import Device, found_devices
-from oracles.lane import Engine, LaneSpec, Params, is_relay
-from oracles.targets import TARGETS_BY_NAME, CodeChecker, Runs, Target
+from fuzzer.system.devices import KINDS, Device
+from oracles.lane import SCHEDULES, Engine, LaneSpec, Params, is_relay
+from oracles.targets import CodeChecker, Runs, Target, target_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +37,18 @@ Availability = Runnable | CompileOnly | Missing
 
 
 def _cpu_flags() -> frozenset[str]:
-    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     return frozenset(next((line.partition(":")[2] for line in lines if line.startswith("flags")), "").split())
 
 
 @functools.cache
-def _devices() -> Sequence[Device]:
-    """Cached, because every lane for a GPU asks for the devices."""
-    return found_devices()
+def _devices(kind: str) -> Sequence[Device]:
+    """Cached, because every lane for a device asks for them."""
+    return KINDS[kind].find()
+
+
+def _lacks(kind: str) -> str:
+    return KINDS[kind].lacks()
 
 
 def _toolchains() -> Sequence[str]:
@@ -66,9 +70,10 @@ class Machine:
 
     which: Callable[[str], str | None] = shutil.which
     cpu_flags: Callable[[], frozenset[str]] = _cpu_flags
-    devices: Callable[[], Sequence[Device]] = _devices
+    devices: Callable[[str], Sequence[Device]] = _devices
     package: Callable[[str, str], Path | None] = node_package
     toolchains: Callable[[], Sequence[str]] = _toolchains
+    lacks: Callable[[str], str] = _lacks
 
     def has(self, checker: CodeChecker) -> bool:
         path = self.which(checker.program)
@@ -86,7 +91,7 @@ def availability(lane: LaneSpec, machine: Machine = THIS) -> Availability:
         return Runnable()
     if is_relay(lane) and lane.toolchain not in machine.toolchains():
         return Missing(f"fuzz toolchain add {lane.toolchain}")
-    row = TARGETS_BY_NAME[lane.target]
+    row = target_named(lane.target)
     compilers = row.compilers or (LINKERS if lane.as_library else ())
     if compilers and _first(compilers, machine) is None:
         return Missing(f"none of {', '.join(compilers)} is on PATH")
@@ -94,6 +99,8 @@ def availability(lane: LaneSpec, machine: Machine = THIS) -> Availability:
         return Runnable()
     if lacking := [flag for flag in row.cpu if flag not in machine.cpu_flags()]:
         return Missing(f"this processor has no {', '.join(lacking)}")
+    if lane.variant == SCHEDULES:
+        return Runnable()
     if row.runs is not Runs.HERE and (lane.variant != "relax" or lane.params is not Params.BOUND):
         return Missing("this target runs only the model itself, with its parameters bound")
     match row.runs:
@@ -101,25 +108,45 @@ def availability(lane: LaneSpec, machine: Machine = THIS) -> Availability:
             return Runnable()
         case Runs.SANITIZED:
             return Runnable()
+        case Runs.BY_KERNELS:
+            if machine.devices(row.device):
+                return Runnable()
+            lacks = machine.lacks(row.device)
+            why = f"there is no {KINDS[row.device].words}{f': {lacks}' if lacks else ''}"
+            return CompileOnly(why, checker_of(row, machine))
         case Runs.ON_A_DEVICE:
             checker = checker_of(row, machine)
-            if not machine.devices():
-                return CompileOnly("there is no GPU", checker)
-            # on a GPU, TVM calls the same compiler when it loads the code
-            return Runnable() if checker else CompileOnly(f"no {_programs(row)} on PATH for the GPU's code", None)
+            what = KINDS[row.device].words
+            if not machine.devices(row.device):
+                return CompileOnly(f"there is no {what}", checker)
+            # where the code is checked, TVM calls the same compiler when it loads the code
+            if row.written and not checker:
+                return CompileOnly(f"no {_programs(row)} on PATH for the {what}'s code", None)
+            return Runnable()
         case Runs.NOWHERE:
             checker = checker_of(row, machine)
-            unchecked = "" if checker else f", and no {_programs(row)} on PATH checks it"
-            return CompileOnly(f"nothing here runs its code{unchecked}", checker)
+            nothing = f"no {_programs(row)} on PATH" if _programs(row) else "no program that difftvm knows"
+            return CompileOnly(f"nothing here runs its code{'' if checker else f', and {nothing} checks it'}", checker)
 
 
 def is_for_a_device(lane: LaneSpec) -> bool:
-    return lane.engine is Engine.TVM and TARGETS_BY_NAME[lane.target].runs is Runs.ON_A_DEVICE
+    return (
+        lane.engine is Engine.TVM and lane.variant != SCHEDULES and target_named(lane.target).runs is Runs.ON_A_DEVICE
+    )
 
 
-def runs_on_a_device(lane: LaneSpec, machine: Machine = THIS) -> bool:
-    """Whether the worker of a device runs the lane. Where it can only be compiled, no device is needed."""
-    return is_for_a_device(lane) and isinstance(availability(lane, machine), Runnable)
+def runs_by_kernels(lane: LaneSpec, machine: Machine = THIS) -> bool:
+    """Whether this machine runs the lane kernel by kernel."""
+    row = target_named(lane.target)
+    return (
+        row.runs is Runs.BY_KERNELS and lane.variant != SCHEDULES and isinstance(availability(lane, machine), Runnable)
+    )
+
+
+def device_of(lane: LaneSpec, machine: Machine = THIS) -> str:
+    """The kind of device whose workers run the lane; "" for none. Where it can only be compiled, none is needed."""
+    runs = is_for_a_device(lane) and isinstance(availability(lane, machine), Runnable)
+    return target_named(lane.target).device if runs else ""
 
 
 def available(lanes: Sequence[LaneSpec], machine: Machine = THIS) -> tuple[LaneSpec, ...]:

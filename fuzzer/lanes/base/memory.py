@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from fuzzer.lanes.base.prepared_case import Step
+from fuzzer.lanes.base.step import Step
 from generators.graph import Array
 
 Span = tuple[int, int]
@@ -23,7 +23,7 @@ def peak_noted(step: Step) -> Iterator[None]:
     Pages of libraries that were used for the first time do not count (90 MB in the first lane after a fork). Memory
     that an earlier lane freed and this one uses again does not show."""
     try:
-        _CLEAR.write_text("5")  # proc(5): reset the peak to the current resident size
+        _CLEAR.write_text("5", encoding="utf-8")  # proc(5): reset the peak to the current resident size
         before = _resident()
     except (OSError, KeyError):  # not Linux, or no permission: nothing is recorded
         yield
@@ -38,7 +38,7 @@ def peak_noted(step: Step) -> Iterator[None]:
 
 def _resident() -> dict[str, int]:
     """Return the peak resident size and the resident pages of files, in kilobytes."""
-    lines = dict(line.split(":", 1) for line in _STATUS.read_text().splitlines())
+    lines = dict(line.split(":", 1) for line in _STATUS.read_text(encoding="utf-8").splitlines())
     return {key: int(lines[key].split()[0]) for key in ("VmHWM", "RssFile")}
 
 

@@ -16,8 +16,8 @@ from collections.abc import Iterable
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from generators.dialect import dialect_named
 from generators.graph import Case
-from generators.torch.source import render
 
 if TYPE_CHECKING:
     import onnx
@@ -29,7 +29,7 @@ _LINE_OF_MODEL = re.compile(r'File "<case>", line (\d+)')
 def value_pointed_at(error: BaseException, case: Case) -> str:
     """Return the first result of the node of the case's graph that was being translated, or "" if no frame tells it."""
     for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__))):
-        if case.graph.dialect == "onnx":
+        if dialect_named(case.graph.dialect).is_file:
             if (made := node_of_file_in(frame)) is not None and (value := value_written_as(made.output, case)):
                 return value
         elif (node := node_in(frame)) is not None:
@@ -67,8 +67,11 @@ def value_of_node(node: torch.fx.Node, case: Case) -> str:
 def value_made_at(line: int, case: Case) -> str:
     """Return the first result of the node to which a line of the model's source belongs, "" where there is none. A
     statement that assigns nothing, such as a check, belongs to the next one that assigns a result."""
+    source = dialect_named(case.graph.dialect).source
+    if source is None:
+        return ""
     first = {value.name: node.results[0].name for node in case.graph.nodes for value in node.results}
-    statements = [each for each in ast.walk(ast.parse(render(case.bound))) if isinstance(each, ast.stmt)]
+    statements = [each for each in ast.walk(ast.parse(source(case.bound))) if isinstance(each, ast.stmt)]
     later = sorted((each for each in statements if each.lineno >= line), key=lambda each: each.lineno)
     return next((first[name] for statement in later for name in _assigned(statement) if name in first), "")
 

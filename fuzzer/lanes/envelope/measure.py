@@ -18,9 +18,19 @@ holds it exactly (`Arithmetic.EXACT_WHERE_HELD`): every implementation gives the
 Of the samples of `NARROW`, one only rounds, one pushes all values away from zero, one pushes them towards zero, and six
 push each value up or down at random. Where the graph compares floats, those of `PARTLY` push each value by a random
 part of that: two numbers that may be equal are seldom equal where both move as far as they may. The largest distance
-from the evaluation without rounding is the spread. The samples of `WIDER` push `WIDE` times as far. They find elements
-that are ill-conditioned: integers that change, numbers that become NaN or infinite, and numbers that move much further
-than the spread predicts.
+from the evaluation without rounding is the spread. Where the graph has several sums of many terms, those of `BY_SUM`
+push one sum away from zero and the next one towards it. The samples of `WIDER` push `WIDE` times as far. They find
+elements that are ill-conditioned: integers that change, numbers that become NaN or infinite, and numbers that move much
+further than the spread predicts.
+
+Where the sizes of a result depend on pushed numbers, nothing is comparable once they change (`OtherSizes`).
+
+An envelope for a device pushes results as far as the language of the device permits
+(`fuzzer.lanes.envelope.devices`). Where it gives NaN and infinities no meaning, no element of a case with one is
+compared.
+
+What no framework defines is marked as ill-conditioned too: an element that changes where other numbers are in place of
+undefined ones.
 """
 
 from __future__ import annotations
@@ -28,9 +38,21 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from fuzzer.lanes.envelope.other_sizes import OtherSizes
 from fuzzer.lanes.envelope.program import Program
 from fuzzer.lanes.envelope.push import flushes, tiny
-from fuzzer.lanes.envelope.sample import FLUSHED, IN_HALF, NARROW, ONE_PASS_SAMPLES, PARTLY, PLAIN, WIDE, WIDER
+from fuzzer.lanes.envelope.sample import (
+    BY_SUM,
+    FLUSHED,
+    IN_HALF,
+    NARROW,
+    ONE_PASS_SAMPLES,
+    PARTLY,
+    PLAIN,
+    WIDE,
+    WIDER,
+    Sample,
+)
 from generators.graph import Array, DType
 
 LAST_UNITS = 1.5
@@ -46,9 +68,9 @@ def envelope(program: Program) -> list[Array]:
     ill_conditioned = [np.zeros(array.shape, np.bool_) for array in truth]
     extra = ONE_PASS_SAMPLES * program.has_variance + (IN_HALF,) * program.may_be_in_half
     extra += (FLUSHED,) * program.saw_denormals
-    narrow = (*NARROW, *(PARTLY if program.compares_floats else ()))
+    narrow = (*NARROW, *PARTLY * program.compares_floats, *BY_SUM * program.has_many_sums)
     for sample in (*extra, *(() if program.exact else narrow)):
-        for i, moved in enumerate(program.run(sample)):
+        for i, moved in enumerate(_results(program, sample, ill_conditioned)):
             distance, jumped = _compare(moved, truth[i], dtypes[i])
             spread[i] = np.maximum(spread[i], distance)
             ill_conditioned[i] |= jumped
@@ -58,15 +80,40 @@ def envelope(program: Program) -> list[Array]:
     for outputs in program.run_otherwise():
         for i, moved in enumerate(outputs):
             distance, jumped = _compare(moved, truth[i], dtypes[i])
-            ill_conditioned[i] |= jumped | (distance > 2 * WIDE * (spread[i] + 1e-9 * np.abs(truth[i])))
+            size = np.abs(truth[i].astype(np.float64))  # the smallest integer has no absolute value in its own dtype
+            ill_conditioned[i] |= jumped | (distance > 2 * WIDE * (spread[i] + 1e-9 * size))
+    for mask, undefined in zip(ill_conditioned, _undefined(program, truth, dtypes), strict=True):
+        mask |= undefined | (program.saw_not_finite and program.accuracy is not None and program.accuracy.finite)
     unit = [_unit(array, dtype) for array, dtype in zip(truth, dtypes, strict=True)]
     for sample in () if program.exact else WIDER:
-        for i, moved in enumerate(program.run(sample)):
+        for i, moved in enumerate(_results(program, sample, ill_conditioned)):
             distance, jumped = _compare(moved, truth[i], dtypes[i])
             ill_conditioned[i] |= jumped | (distance > 2 * WIDE * (spread[i] + unit[i]))
     for i, units in enumerate(unit):
         spread[i] = np.where(spread[i] > 0, spread[i] + LAST_UNITS * units, 0.0)
     return [*spread, *ill_conditioned]
+
+
+def _results(program: Program, sample: Sample, ill_conditioned: list[npt.NDArray[np.bool_]]) -> list[Array]:
+    """The results of one evaluation; none where the sizes of a result depend on numbers, and these were pushed to other
+    sizes. Then every element is ill-conditioned: a right implementation may have more elements, or fewer."""
+    try:
+        return program.run(sample)
+    except OtherSizes:
+        for mask in ill_conditioned:
+            mask |= True
+        return []
+
+
+def _undefined(program: Program, truth: list[Array], dtypes: list[DType]) -> list[npt.NDArray[np.bool_]]:
+    """Which elements of each output depend on a number that no framework defines (`generators.undefined`): they change
+    with it. All do where the graph cannot be evaluated with another such number."""
+    masks = [np.zeros(array.shape, np.bool_) for array in truth]
+    for outputs in program.run_undefined():
+        for mask, moved, right, dtype in zip(masks, outputs or truth, truth, dtypes, strict=True):
+            distance, jumped = _compare(moved, right, dtype)
+            mask |= (distance > 0) | jumped | (outputs is None)
+    return masks
 
 
 def _compare(moved: Array, truth: Array, dtype: DType) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:

@@ -11,11 +11,13 @@ from typing import Protocol
 import numpy as np
 import torch
 
-from fuzzer.lanes.base.prepared_case import to_torch
+from fuzzer.lanes.base.arrays import to_torch
+from fuzzer.lanes.envelope.devices import Accuracy, Call
 from fuzzer.lanes.envelope.layouts import other_layout
 from fuzzer.lanes.envelope.push import Push, flushes, tiny
-from fuzzer.lanes.envelope.sample import OTHER_LAYOUT, PLAIN, SKIPPED, Sample
+from fuzzer.lanes.envelope.sample import OTHER_LAYOUT, PLAIN, SKIPPED, UNDEFINED, Sample
 from fuzzer.lanes.envelope.sizes import sizes_of
+from fuzzer.lanes.envelope.undefined import UndefinedResults
 from generators.graph import Array, Case, DType, Graph, Node, TensorType, holds_floats
 from generators.op import Types
 from generators.table import TABLE
@@ -64,10 +66,14 @@ def double(array: Array) -> Array:
 
 
 class Program:
-    """The nodes of a case in float64. They are compiled once, and run for every sample."""
+    """The nodes of a case in float64. They are compiled once, and run for every sample.
 
-    def __init__(self, case: Case, dialect: Dialect) -> None:
+    accuracy  what the language of a device permits, for an envelope of lanes that run there
+    """
+
+    def __init__(self, case: Case, dialect: Dialect, accuracy: Accuracy | None = None) -> None:
         self.graph = case.bound
+        self.accuracy = accuracy
         types = self.graph.types
         self._dialect = dialect
         self._steps = [_step(dialect, node, self.graph, types) for node in self.graph.nodes]
@@ -76,8 +82,9 @@ class Program:
         self.exact = all(step.sizes.exact for step in self._steps)
         self.has_variance = any(step.kernel.has_variance for step in self._steps)
         self.may_be_in_half = any(step.kernel.may_be_in_half for step in self._steps)
+        self.has_many_sums = sum(step.sizes.is_long_sum for step in self._steps) > 1
         self.compares_floats = any(map(_compares_floats, self.graph.nodes, repeat(types)))
-        self.saw_denormals = self.saw_nan_times_zero = False
+        self.saw_denormals = self.saw_nan_times_zero = self.saw_not_finite = False
 
     def run(self, sample: Sample) -> list[Array]:
         with torch.no_grad(), self._dialect.double_precision():
@@ -92,6 +99,20 @@ class Program:
             with suppress(RuntimeError):  # PyTorch cannot view every layout
                 yield self.run(OTHER_LAYOUT)
 
+    @property
+    def undefined(self) -> tuple[str, ...]:
+        """The names of the rows of `generators.undefined` that held for a node of an evaluation so far."""
+        return tuple(sorted({name for step in self._steps for name in step.undefined.met}))
+
+    def run_undefined(self) -> Iterator[list[Array] | None]:
+        """Yield the results with other numbers in place of those that no framework defines; None where the graph cannot
+        be evaluated with them. There are none where all is defined."""
+        for sample in UNDEFINED if self.undefined else ():
+            try:
+                yield self.run(sample)
+            except Exception:  # whatever PyTorch and onnx raise about an index out of range, or a quotient by 0
+                yield None
+
     def _run(self, sample: Sample) -> Iterable[torch.Tensor]:
         push = Push(sample)
         values = dict(self._inputs)
@@ -101,26 +122,35 @@ class Program:
             values = {name: push.flushed(value, self._types[name].dtype) for name, value in values.items()}
         if sample is PLAIN:
             for name, value in values.items():
-                self._look_for_denormals(value, self._types[name].dtype)
+                self._look_at(value, self._types[name].dtype)
         for step in self._steps:
             args = [values[name] for name in step.node.args]
+            if sample.by_sum and step.sizes.is_long_sum:
+                push.turn()
             if sample.width and any(step.sizes.operands):
                 args = [push(arg, size) if size else arg for arg, size in zip(args, step.sizes.operands, strict=True)]
-            for result, made, size in zip(step.node.results, step(args, sample), step.sizes.results, strict=True):
+            results = step(args, sample)
+            if sample is PLAIN or sample.undefined:
+                masks = step.undefined.masks(args, step.kernel)
+                results = step.undefined.replaced(results, masks, sample.undefined) if sample.undefined else results
+            for result, made, size in zip(step.node.results, results, step.sizes.results, strict=True):
                 dtype = result.type.dtype
                 if sample.flush:
                     made = push.flushed(made, dtype, step.flushes_below(args, dtype))
-                elif size and not sample.one_pass and not sample.other_layout and sample is not PLAIN:
-                    made = push.rounded(made, dtype, size, step.scale, step.arithmetic)
+                elif size and not (sample.one_pass or sample.other_layout or sample.undefined) and sample is not PLAIN:
+                    reach = step.reach(self.accuracy, args, made, dtype) if self.accuracy and sample.width else None
+                    made = push.rounded(made, dtype, size, step.scale, step.arithmetic, reach)
                 values[result.name] = made
             if sample is PLAIN:
                 self.saw_nan_times_zero |= step.multiplies_by_zero and not all(map(_all_finite, args))
                 for result in step.node.results:
                     dtype = result.type.dtype
-                    self._look_for_denormals(values[result.name], dtype, step.flushes_below(args, dtype))
+                    self._look_at(values[result.name], dtype, step.flushes_below(args, dtype))
         return [values[name] for name in self.graph.outputs]
 
-    def _look_for_denormals(self, value: torch.Tensor, dtype: DType, below: float = 0.0) -> None:
+    def _look_at(self, value: torch.Tensor, dtype: DType, below: float = 0.0) -> None:
+        if dtype.is_float and not self.saw_not_finite:
+            self.saw_not_finite = not _all_finite(value.to(getattr(torch, dtype)))
         if not self.saw_denormals and flushes(dtype):
             size = value.abs()
             self.saw_denormals = bool(((size > 0) & (size < max(below, tiny(dtype)))).any())
@@ -145,6 +175,7 @@ class _Step:
         self.node, self.scale, self.arithmetic, self.kernel = node, op.scale, op.arithmetic, kernel
         self.multiplies_by_zero = op.multiplies_by_zero(types, node.attrs)
         self.sizes = sizes_of(node, types)
+        self.undefined = UndefinedResults(node, types)
 
     def __call__(self, args: Sequence[torch.Tensor], sample: Sample) -> Tensors:
         if sample.one_pass and self.kernel.has_variance:
@@ -156,6 +187,15 @@ class _Step:
         if sample.skip and self.multiplies_by_zero:
             return self.kernel.without_zeros(args)
         return self.kernel(args)
+
+    def reach(
+        self, accuracy: Accuracy, args: Sequence[torch.Tensor], made: torch.Tensor, dtype: DType
+    ) -> torch.Tensor | None:
+        """How far a device permits a result to be off."""
+        if not dtype.is_float:
+            return None
+        call = Call(args, made, self.node.attrs, dtype.eps)
+        return accuracy.reach(self.node.op, call, is_function=self.arithmetic.is_function)
 
     def flushes_below(self, args: Sequence[torch.Tensor], dtype: DType) -> float:
         """The number below which a correct implementation may give zero, because it replaced denormal numbers by zero:

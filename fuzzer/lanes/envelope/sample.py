@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fuzzer.lanes.envelope.undefined import OTHERS
+
 WIDE = 4.0
 """How many times as far the samples of `WIDER` push. It is more than the factor C of the tolerance (2), because a lane
 within its tolerance may be on the other side of a jump."""
@@ -21,6 +23,8 @@ class Sample:
     in_half       nodes that `Kernel.may_be_in_half` are computed in float16
     skip          products with the zeros of a padding, or with an attribute that is 0, are left out: no NaN x 0 occurs
     other_layout  the inputs have another layout in memory, which changes results only where PyTorch is wrong
+    by_sum        the direction turns at each sum of many terms: what is rounded in them need not cancel
+    undefined     which other number is in place of each one that no framework defines; 0: none is
     """
 
     direction: int
@@ -32,6 +36,8 @@ class Sample:
     in_half: bool = False
     skip: bool = False
     other_layout: bool = False
+    by_sum: bool = False
+    undefined: int = 0
 
 
 PLAIN = Sample(0, width=0.0)
@@ -42,7 +48,11 @@ IN_HALF = Sample(0, width=0.0, in_half=True)
 FLUSHED = Sample(0, width=0.0, flush=True)
 OTHER_LAYOUT = Sample(0, width=0.0, other_layout=True)
 SKIPPED = Sample(0, width=0.0, skip=True)
+UNDEFINED = tuple(Sample(0, width=0.0, undefined=other) for other in OTHERS)
 NARROW = (Sample(0, width=0.0), Sample(1), Sample(-1), *(Sample(0, seed) for seed in range(1, 7)))
+BY_SUM = (Sample(1, by_sum=True), Sample(-1, by_sum=True))
+"""For graphs with several sums of many terms, such as a mean with weights: their quotient does not change where both
+are pushed in one direction."""
 PARTLY = tuple(Sample(0, seed, partly=True) for seed in range(21, 37))
 """For graphs that compare floats: two numbers that may be equal are seldom equal where both are pushed as far as may
 be."""

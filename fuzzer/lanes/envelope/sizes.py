@@ -14,6 +14,8 @@ from generators.table import TABLE
 FUNCTION_UNITS = 4.0
 """The largest error of math libraries and of vectorised functions, in units in the last place (docs/tolerance.md)."""
 
+MANY_TERMS = 1000
+
 HALVES = (DType.FLOAT16, DType.BFLOAT16)
 
 
@@ -24,11 +26,18 @@ class Sizes:
     operands  for each operand
     results   for each result
     terms     how many rounded terms go into one element of a result; 0 where the node is exact
+    is_sum    whether the node is a sum
     """
 
     operands: tuple[float, ...]
     results: tuple[float, ...]
     terms: int
+    is_sum: bool = False
+
+    @property
+    def is_long_sum(self) -> bool:
+        """Whether the node adds so many terms that their rounding alone may decide a quotient of two such sums."""
+        return self.is_sum and self.terms >= MANY_TERMS
 
     @property
     def exact(self) -> bool:
@@ -47,7 +56,7 @@ def sizes_of(node: Node, types: Types) -> Sizes:
         operands = [
             operand_size(op.arithmetic, type.dtype, coarsest, count) if type.dtype in FLOATS else 0.0 for type in types
         ]
-    return Sizes(tuple(operands), tuple(results), count)
+    return Sizes(tuple(operands), tuple(results), count, op.arithmetic.is_sum)
 
 
 def rounding_of_a_sum(eps: float, terms: int) -> float:

@@ -11,7 +11,9 @@ from typing import Any
 
 import torch
 
-from fuzzer.lanes.base.prepared_case import PreparedCase, Step, from_torch, to_torch
+from fuzzer.lanes.base.arrays import from_torch, to_torch
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Step
 from fuzzer.lanes.evaluated.common import Contradiction, Outside, Unknown, require
 from fuzzer.lanes.evaluated.interpreter import Program, as_declared, declared_types, flat, interpreting
 from fuzzer.lanes.evaluated.nan import takes_nan
@@ -44,8 +46,9 @@ def run(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran | Built:
     if checker is not None and checker.failed:
         return Built()  # what an ill-formed module computes is not defined
     step(Stage.RUN)
-    if message := other_types(result_types(model.module), prepared.case.bound.output_types):
-        step.note(trace=Trace(other_types=message))
+    if found := other_types(result_types(model.module), prepared.case.bound.output_types):
+        place, message = found
+        step.note(trace=Trace(other_types=message, wrong_result=place))
         return Built()
     try:
         return Ran(_results(model))
@@ -59,16 +62,16 @@ def run(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran | Built:
     return Built()
 
 
-def other_types(declared: Sequence[str], right: Sequence[TensorType]) -> str:
-    """Say how the declared types of main's results differ from the graph's; "" where they do not. A type whose sizes
-    are open is not compared."""
+def other_types(declared: Sequence[str], right: Sequence[TensorType]) -> tuple[int | None, str] | None:
+    """Say how the declared types of main's results differ from the graph's, with the place of the first that does; None
+    where they do not. A type whose sizes are open is not compared."""
     if len(declared) != len(right):
-        return f"{len(declared)} results are declared, and the graph has {len(right)}"
+        return None, f"{len(declared)} results are declared, and the graph has {len(right)}"
     for place, (one, type) in enumerate(zip(declared, right, strict=True)):
         other = f"{type.dtype}{list(type.sizes)}"
         if one and one != other:
-            return f"result {place} is declared as {one}, and the graph's is {other}"
-    return ""
+            return place, f"result {place} is declared as {one}, and the graph's is {other}"
+    return None
 
 
 def is_refuted(found: Contradiction, graph: Graph) -> bool:

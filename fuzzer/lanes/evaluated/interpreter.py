@@ -16,7 +16,9 @@ import torch
 import tvm
 from tvm import relax
 
-from fuzzer.lanes.base.prepared_case import PreparedCase, Step, from_torch, to_torch
+from fuzzer.lanes.base.arrays import from_torch, to_torch
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Step
 from fuzzer.lanes.evaluated.common import Outside, Unknown
 from fuzzer.lanes.evaluated.kernel_values import STEPS_OF_REDUCED_CASES, run_kernel, unwritten
 from fuzzer.lanes.evaluated.operators import value_of
@@ -25,10 +27,10 @@ from fuzzer.lanes.relax import releases
 from fuzzer.lanes.relax.build import target_of
 from fuzzer.lanes.relax.importing import imported
 from fuzzer.lanes.relax.trace import legalization_in, watching_calls
-from generators.graph import Array, DType, holds_floats
+from generators.graph import DRAWN, Array, DType, holds_floats
 from oracles.lane import LaneSpec
 from oracles.outcome import Built, Ran, Stage
-from oracles.targets import TARGETS_BY_NAME
+from oracles.targets import target_named
 from oracles.trace import (
     CALL_BUILT_KERNELS,
     INTERPRET_KERNELS,
@@ -50,7 +52,7 @@ def run(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran | Built:
     """Evaluate the module. Return `Built()`, which has no result, where an operator cannot be evaluated."""
     model = imported(prepared, spec, step)
     step(Stage.RUN)
-    examiner = _Examiner(target_of(TARGETS_BY_NAME[spec.target]), step, spec.variant)
+    examiner = _Examiner(target_of(target_named(spec.target)), step, spec.variant)
     program = Program(model.module, examiner.value, interpreting(model.module))  # ONNX's importer makes kernels
     try:
         result = program.call("main", [to_torch(array) for array in model.inputs.values()])
@@ -311,10 +313,11 @@ _DIGITS: Mapping[int, tuple[float, float]] = {2: (2.0**-6, 2.0**-7), 4: (1e-4, 1
 
 def _close(one: Any, other: Any) -> bool:
     pairs = list(zip(flat(one), flat(other), strict=True))
-    return all(_near(from_torch(a), from_torch(b)) for a, b in pairs)
+    return all(near(from_torch(a), from_torch(b)) for a, b in pairs)
 
 
-def _near(one: Array, other: Array) -> bool:
+def near(one: Array, other: Array) -> bool:
+    """Whether two arrays differ by rounding only."""
     if one.shape != other.shape or one.dtype != other.dtype:
         return False
     if not holds_floats(one):
@@ -371,6 +374,6 @@ def _known(array: Array) -> Array:
 
 
 def _dtype(name: str) -> DType:
-    if name not in set(DType):
+    if name not in set(DRAWN):
         raise Unknown(f"dtype {name}")
     return DType(name)

@@ -27,6 +27,7 @@ from fuzzer.lanes.evaluated.common import (
     plain,
     require,
 )
+from fuzzer.lanes.evaluated.further import FURTHER
 from fuzzer.lanes.evaluated.sums import SUMS
 
 
@@ -153,15 +154,20 @@ def _index(function: Function) -> Function:
     return call
 
 
-def _scan(function: Function) -> Function:
+def _scan(function: Function, neutral: int) -> Function:
     def call(attrs: Any, x: Tensor) -> Tensor:
-        require(not attrs.exclusive, "an exclusive scan")
         dtype = dtype_of(attrs.dtype) if str(attrs.dtype) not in ("", "None", "void") else x.dtype
         x, axis = (x.flatten(), 0) if attrs.axis is None else (x, int(attrs.axis))
         found: Tensor = function(x, axis, dtype=dtype)
-        return found
+        return _exclusive(found, axis, neutral) if attrs.exclusive else found
 
     return call
+
+
+def _exclusive(found: Tensor, axis: int, neutral: int) -> Tensor:
+    """The scan of what comes before each element: the first has the neutral number."""
+    first = torch.full_like(found.narrow(axis, 0, 1), neutral)
+    return torch.cat((first, found.narrow(axis, 0, found.shape[axis] - 1)), axis)
 
 
 REDUCTIONS = {
@@ -174,8 +180,8 @@ REDUCTIONS = {
     "std": _reduction(lambda x, axes, keep: x.std(axes, correction=0, keepdim=keep) if axes else x - x),
     "argmax": _index(torch.argmax),
     "argmin": _index(torch.argmin),
-    "cumsum": _scan(torch.cumsum),
-    "cumprod": _scan(torch.cumprod),
+    "cumsum": _scan(torch.cumsum, 0),
+    "cumprod": _scan(torch.cumprod, 1),
 }
 
 # -- shapes
@@ -347,6 +353,11 @@ def _triangle(function: Function) -> Function:
     return lambda attrs, x, k=0: function(x, int(k))
 
 
+def _full(attrs: Any, shape: Sequence[int], value: Any) -> Tensor:
+    filled = torch.as_tensor(value).expand(tuple(shape))
+    return filled if attrs.dtype is None else filled.to(dtype_of(attrs.dtype))
+
+
 def _full_like(attrs: Any, x: Tensor, value: Any) -> Tensor:
     named = getattr(attrs, "dtype", None)
     dtype = dtype_of(named) if named is not None and str(named) not in ("", "void") else x.dtype
@@ -354,7 +365,7 @@ def _full_like(attrs: Any, x: Tensor, value: Any) -> Tensor:
 
 
 MADE: dict[str, Function] = {
-    "full": lambda attrs, shape, value: torch.as_tensor(value).expand(tuple(shape)).to(dtype_of(attrs.dtype)),
+    "full": _full,
     "full_like": _full_like,
     "zeros": lambda attrs, shape: torch.zeros(tuple(shape), dtype=dtype_of(attrs.dtype)),
     "ones": lambda attrs, shape: torch.ones(tuple(shape), dtype=dtype_of(attrs.dtype)),
@@ -379,5 +390,5 @@ MADE: dict[str, Function] = {
     "ewise_fma": lambda attrs, x, y, z: x * y + z,
 }
 
-OPERATORS: dict[str, Function] = {**UNARY, **BINARY, **REDUCTIONS, **SHAPES, **MADE, **SUMS}
+OPERATORS: dict[str, Function] = {**UNARY, **BINARY, **REDUCTIONS, **SHAPES, **MADE, **SUMS, **FURTHER}
 """From the name in Relax, without `relax.`, to the evaluation."""

@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fuzzer.lanes.base.prepared_case import from_torch, to_torch
+from fuzzer.lanes.base.arrays import from_torch, to_torch
 from fuzzer.lanes.evaluated.common import Contradiction, Unknown
 from fuzzer.lanes.evaluated.evaluation import declared_value
 from fuzzer.lanes.evaluated.interpreter import Program, declared_types, flat, interpreting

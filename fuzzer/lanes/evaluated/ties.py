@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from fuzzer.lanes.evaluated.common import ints
+
 
 def has_ties(name: str, attrs: Any, args: Sequence[Any]) -> bool:
     """Whether the value of `relax.<name>` depends on the order of equal elements of its operand."""
@@ -40,6 +42,15 @@ def _of_first(attrs: Any, x: Tensor) -> bool:
     return _has_equal_neighbours(x, int(attrs.axis), descending=bool(attrs.largest), count=count)
 
 
+def _of_middle(attrs: Any, x: Tensor) -> bool:
+    """Only the median along one axis has its place as a second result."""
+    axes = [] if attrs.axis is None else ints(attrs.axis)
+    if len(axes) != 1:
+        return False
+    middle = x.median(axes[0], keepdim=True).values
+    return bool(((x == middle).sum(axes[0]) > 1).any())
+
+
 def _has_equal_neighbours(x: Tensor, axis: int, *, descending: bool, count: int | None = None) -> bool:
     ordered = (x if x.dim() else x.reshape(1)).movedim(axis, -1).sort(descending=descending).values[..., :count]
     return bool((ordered[..., 1:] == ordered[..., :-1]).any())
@@ -49,6 +60,7 @@ TIES: Mapping[str, Callable[[Any, Tensor], bool]] = {
     "argmax": _of_largest,
     "argmin": _of_smallest,
     "argsort": _of_sorted,
+    "median": _of_middle,
     "topk": _of_first,
 }
 """From the name in Relax, without `relax.`, to a function of the attributes and the operand."""

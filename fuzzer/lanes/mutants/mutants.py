@@ -19,13 +19,15 @@ from tvm import relax
 from tvm.relax.frontend.torch import from_exported_program
 from tvm_ffi import structural_equal
 
-from fuzzer.lanes.base.prepared_case import PreparedCase, Quiet, Step
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Quiet, Step
 from fuzzer.lanes.mutants.module_changes import CALL_TIR, ON_KERNELS, ON_OPERATORS, UNLESS_INFERRED
 from fuzzer.lanes.mutants.module_json import Document
 from fuzzer.lanes.relax.build import built
 from fuzzer.lanes.relax.check import ill_formed
 from fuzzer.lanes.relax.guarded_run import run_twice
 from fuzzer.lanes.relax.releases import type_arguments, type_of
+from fuzzer.lanes.torch.prepared import exported
 from generators import case_file
 from generators.graph import Array
 from oracles.lane import LaneSpec
@@ -37,7 +39,7 @@ ATTEMPTS = 40
 
 def run(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran:
     """Return the results of the valid module, and record the fates of the mutants."""
-    program = prepared.exported
+    program = exported(prepared)
     step(Stage.IMPORT)
     module = from_exported_program(program, run_ep_decomposition=False)
     machine = built(module, spec, step, None)

@@ -3,9 +3,13 @@ measured envelope."""
 
 from __future__ import annotations
 
-from fuzzer.lanes.base.prepared_case import PreparedCase, Step
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Step
+from fuzzer.lanes.envelope.devices import accuracy_of
 from fuzzer.lanes.envelope.measure import envelope
 from fuzzer.lanes.envelope.sample import PLAIN
+from fuzzer.lanes.onnx.imported_file import onnx_file
+from fuzzer.lanes.onnx.prepared import program_of
 from fuzzer.lanes.onnx.witnesses import by_interpreter, by_onnxruntime
 from generators.graph import Case
 from oracles.lane import WITNESS, Importer, LaneSpec
@@ -19,22 +23,24 @@ class OnnxCaseLane:
     def run(self, prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran:
         match spec.variant:
             case "eager":
-                model = prepared.onnx_file(Importer.ONNX_MODEL)
+                model = onnx_file(prepared, Importer.ONNX_MODEL)
                 step(Stage.LOAD)
                 return Ran(by_onnxruntime(model, prepared.inputs, step=step))
             case _ if spec.variant == WITNESS:
-                model = prepared.onnx_file(Importer.ONNX_MODEL)
+                model = onnx_file(prepared, Importer.ONNX_MODEL)
                 step(Stage.LOAD)
                 return Ran(by_interpreter(model, prepared.inputs, step))
             case "f64":
                 step(Stage.LOAD)
-                program = prepared.onnx_program
+                program = program_of(prepared)
                 step(Stage.RUN)
                 return Ran(tuple(program.run(PLAIN)))
             case "envelope":
                 step(Stage.LOAD)
-                program = prepared.onnx_program
+                program = program_of(prepared, accuracy_of(spec.target))
                 step(Stage.RUN)
-                return Ran(tuple(envelope(program)))
+                measured = tuple(envelope(program))
+                step.note(undefined=program.undefined)
+                return Ran(measured)
             case _:
                 raise ValueError(f"no onnx lane {spec.variant!r}")

@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 
 from fuzzer.lanes.base.compiler_error import CompilerError
-from fuzzer.lanes.onnx.runtime import ERRORS
+from fuzzer.lanes.onnx.session import ERRORS
 from fuzzer.lanes.onnx.witnesses import by_onnxruntime
 from generators.graph import Array, holds_floats
 

@@ -1,4 +1,4 @@
-"""The exported ONNX file as plain data (`generators.onnx.model`) in one array of bytes, for reports."""
+"""The ONNX file that a lane imports as plain data (`generators.onnx.model`) in one array of bytes, for reports."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ import numpy as np
 import onnx
 from onnx import AttributeProto, TensorProto, helper, numpy_helper
 
-from fuzzer.lanes.base.prepared_case import PreparedCase, Step
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Step
+from fuzzer.lanes.onnx.imported_file import onnx_file
+from fuzzer.lanes.onnx.prepared import file_with_open_sizes
 from generators.graph import Case
 from generators.onnx.model import MAX_BYTES, Attribute, Body, Function, Node, OnnxModel, Tensor, Value, encode
 from oracles.lane import LaneSpec
@@ -28,7 +31,7 @@ class OnnxFileLane:
         return None
 
     def run(self, prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran:
-        file = prepared.onnx_file(spec.importer, spec.opset)
+        file = file_with_open_sizes(prepared) if spec.symbolic else onnx_file(prepared, spec.importer, spec.opset)
         step(Stage.VERIFY)
         return Ran((np.frombuffer(encode(described(file)), np.uint8),))
 
@@ -64,15 +67,24 @@ def _function(each: onnx.FunctionProto) -> Function:
 
 
 def _body(graph: onnx.GraphProto, name: str) -> Body:
-    if graph.input or graph.initializer or graph.sparse_initializer:
-        raise NoDescription(f"attribute {name!r}: a subgraph with inputs or constants of its own")
-    return Body(tuple(_node(node) for node in graph.node), tuple(_value(item) for item in graph.output))
+    if graph.sparse_initializer:
+        raise NoDescription(f"attribute {name!r}: a subgraph with sparse tensors")
+    return Body(
+        tuple(_node(node) for node in graph.node),
+        tuple(_value(item) for item in graph.output),
+        tuple(_value(item) for item in graph.input),
+        {item.name: _tensor(item) for item in graph.initializer},
+    )
 
 
 def _value(item: onnx.ValueInfoProto) -> Value:
+    if item.HasField("type") and not item.type.HasField("tensor_type"):
+        raise NoDescription(f"{item.name!r} is no tensor")
     tensor = item.type.tensor_type
+    if not tensor.elem_type:
+        return Value(item.name, None, None)
     dims = (dim.dim_value if dim.HasField("dim_value") else dim.dim_param or None for dim in tensor.shape.dim)
-    return Value(item.name, _element(tensor.elem_type), tuple(dims))
+    return Value(item.name, _element(tensor.elem_type), tuple(dims) if tensor.HasField("shape") else None)
 
 
 def _node(node: onnx.NodeProto) -> Node:

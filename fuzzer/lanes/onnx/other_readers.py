@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import onnx
-import onnxruntime as ort
 from onnx.reference import ReferenceEvaluator
-from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as NoKernel
 
-from fuzzer.lanes.base.prepared_case import PreparedCase, Step
-from fuzzer.lanes.onnx import runtime
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Step
+from fuzzer.lanes.onnx import session
+from fuzzer.lanes.onnx.imported_file import onnx_file
 from fuzzer.lanes.onnx.runtime import OnnxRuntimeLane
+from fuzzer.lanes.onnx.silent_onnxruntime import ort, states
 from fuzzer.lanes.onnx.widened import widened, widened_inputs
 from generators.graph import Case
 from oracles.lane import LaneSpec
@@ -27,7 +28,7 @@ class OnnxReferenceLane:
     def run(self, prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran:
         if spec.variant == "optimised":
             return _OPTIMISED.run(prepared, spec, step)
-        model = prepared.onnx_file(spec.importer, spec.opset)
+        model = onnx_file(prepared, spec.importer, spec.opset)
         step(Stage.LOAD)
         onnx.checker.check_model(model, full_check=True)
         interpreter = ReferenceEvaluator(model)
@@ -43,6 +44,6 @@ def _refuse_what_onnxruntime_refuses(prepared: PreparedCase, model: onnx.ModelPr
     The interpreter accepts files that ONNX forbids, such as updates that are larger than their indices. That
     onnxruntime has no kernel for a dtype is ignored: it says nothing about the file."""
     try:
-        runtime.run(runtime.load(widened(model)), widened_inputs(prepared.inputs))
-    except NoKernel:
+        session.run(session.load(widened(model)), widened_inputs(prepared.inputs))
+    except states.NotImplemented:  # no kernel
         return

@@ -46,7 +46,13 @@ def _attribute(item: Attribute) -> AttributeProto:
 
 
 def _body(body: Body, name: str) -> onnx.GraphProto:
-    return helper.make_graph([_node(node) for node in body.nodes], name, [], [_value(item) for item in body.outputs])
+    return helper.make_graph(
+        [_node(node) for node in body.nodes],
+        name,
+        [_value(item) for item in body.inputs],
+        [_value(item) for item in body.outputs],
+        [_tensor(item, own) for own, item in body.initializers.items()],
+    )
 
 
 def _function(each: Function) -> onnx.FunctionProto:
@@ -60,4 +66,7 @@ def _tensor(item: Tensor, name: str = "") -> TensorProto:
 
 
 def _value(item: Value) -> onnx.ValueInfoProto:
-    return helper.make_tensor_value_info(item.name, TensorProto.DataType.Value(item.element), list(item.shape))
+    if item.element is None:
+        return helper.make_empty_tensor_value_info(item.name)
+    shape = None if item.shape is None else list(item.shape)
+    return helper.make_tensor_value_info(item.name, TensorProto.DataType.Value(item.element), shape)

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 
 import numpy as np
 import onnx
-import onnxruntime as ort
 
-from fuzzer.lanes.base.prepared_case import Quiet, Step
-from fuzzer.lanes.onnx import runtime
+from fuzzer.lanes.base.step import Quiet, Step
+from fuzzer.lanes.onnx import session as sessions
 from fuzzer.lanes.onnx.interpreter import Interpreter
 from fuzzer.lanes.onnx.proto import to_proto
-from fuzzer.lanes.onnx.runtime import NO_OPTIMISERS
+from fuzzer.lanes.onnx.session import NO_OPTIMISERS
+from fuzzer.lanes.onnx.silent_onnxruntime import ort
 from fuzzer.lanes.onnx.widened import attributes_of, widened, widened_inputs
 from generators.graph import Array, Case, DType
 from generators.onnx.operator import DTYPE_ATTRIBUTES
@@ -35,9 +35,9 @@ def by_onnxruntime(
     """The results of onnxruntime, in the dtypes of the file. It has next to no kernels for bfloat16: it computes these
     in float32, and the results are rounded."""
     wide = _has_bfloat16(model)
-    session = runtime.load(widened(model) if wide else model, level)
+    session = sessions.load(widened(model) if wide else model, level)
     step(Stage.RUN)
-    outputs = runtime.run(session, widened_inputs(inputs) if wide else inputs)
+    outputs = sessions.run(session, widened_inputs(inputs) if wide else inputs)
     dtypes = [item.type.tensor_type.elem_type for item in model.graph.output]
     half = onnx.TensorProto.BFLOAT16
     return tuple(

@@ -6,7 +6,7 @@ replaced when this module is imported, and call TVM's own functions while no `Al
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,16 +14,21 @@ import tvm
 
 from fuzzer.lanes.relax import releases
 from fuzzer.lanes.relax.guard_zones import ALLOCATED, Filling, Zone
+from generators.graph import Array
 from oracles.memory_access import MemoryAccess
+
+MOST_BYTES = 512 << 20
+"""The largest storage that is guarded. A case has at most 64 MiB, so a program that asks for more has a wrong size."""
 
 _ALLOC_STORAGE, _ALLOC_TENSOR = "vm.builtin.alloc_storage", "vm.builtin.alloc_tensor"
 
 
 class Allocator:
-    """The memory of one run. `zones` are in the order of allocation."""
+    """The memory of one run. `zones` are in the order of allocation; `static` are those of inputs and constants."""
 
-    def __init__(self, filling: Filling) -> None:
+    def __init__(self, filling: Filling, static: Sequence[Zone] = ()) -> None:
         self._filling, self.zones, self._by_address = filling, list[Zone](), dict[int, Zone]()
+        self._static = static
         self._written: list[MemoryAccess] = []
 
     def storage(self, size: int) -> Any:
@@ -46,6 +51,11 @@ class Allocator:
             zone.fill_everything(self._filling)
         return tensor
 
+    def place_of(self, address: int) -> tuple[Array, int] | None:
+        """Return the bytes of the buffer that has this address, and which of them it is."""
+        places = (zone.place_of(address) for zone in (*self._static, *reversed(self.zones)))
+        return next((place for place in places if place), None)
+
     def written(self) -> list[MemoryAccess]:
         """The writes outside of tensors, up to now."""
         return [*self._written, *(access for zone in self.zones for access in zone.written(self._filling))]
@@ -65,11 +75,17 @@ def active(allocator: Allocator) -> Iterator[None]:
         _active = None
 
 
+def memory_at(address: int) -> tuple[Array, int] | None:
+    """Return the bytes of the guarded buffer that has this address in the present run, and which of them it is; None
+    where none has."""
+    return _active.place_of(address) if _active else None
+
+
 def _install() -> None:
     storage_of_tvm, tensor_of_tvm = tvm.get_global_func(_ALLOC_STORAGE), tvm.get_global_func(_ALLOC_TENSOR)
 
     def alloc_storage(machine: Any, shape: Any, device: int, dtype: Any, scope: str) -> Any:
-        if _active is None or int(shape[0]) < 0:  # what TVM does with a negative size is TVM's
+        if _active is None or not 0 <= int(shape[0]) <= MOST_BYTES:  # what TVM does with such a size is TVM's
             return storage_of_tvm(machine, shape, device, dtype, scope)
         return _active.storage(int(shape[0]))
 

@@ -13,7 +13,7 @@ import tvm
 import tvm_ffi
 from tvm import relax
 
-from fuzzer.lanes.base.prepared_case import Step
+from fuzzer.lanes.base.step import Step
 from fuzzer.lanes.relax.comparable import comparable
 from fuzzer.lanes.relax.tir_blocks import block_patterns
 from fuzzer.toolchains import reached

@@ -11,14 +11,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 import tvm
 import tvm_ffi
 from tvm import relax
 
 from fuzzer.lanes.base.availability import compiler_of, linker
-from fuzzer.lanes.base.prepared_case import Step
+from fuzzer.lanes.base.step import Step
+from fuzzer.lanes.launched.kernels import Kernels
 from fuzzer.lanes.relax import compile_only
 from fuzzer.lanes.relax.behaviour import BehaviourRecorder
 from fuzzer.lanes.relax.check import Checker
@@ -27,8 +28,15 @@ from fuzzer.lanes.relax.trace import Tracer
 from fuzzer.lanes.relax.work import ConstantCounter, WorkCounter
 from oracles.lane import LaneSpec, Pipeline
 from oracles.outcome import Stage
-from oracles.targets import TARGETS_BY_NAME, Runs, Target
+from oracles.targets import Runs, Target, target_named
 from oracles.transforms import ROUND_TRIPS, transform_named
+
+
+class Watching(Protocol):
+    """What looks at the passes of a lane."""
+
+    def instruments(self) -> list[Any]:
+        """Return the instruments for a PassContext."""
 
 
 def built(
@@ -39,20 +47,22 @@ def built(
     params: Sequence[Any] = (),
     tracer: Tracer | None = None,
     recorder: BehaviourRecorder | None = None,
+    kernels: Kernels | None = None,
 ) -> Any:
     """Run the passes of a lane, compile the module and load it.
 
-    params  the parameters that main takes after the model's inputs
+    params   the parameters that main takes after the model's inputs
+    kernels  gets the kernels, where difftvm launches them
 
     Return a virtual machine; None where this machine cannot run the target's code; or the path of a library that has
     to run in a process of its own."""
     began = _cpu()
-    row = TARGETS_BY_NAME[spec.target]
+    row = target_named(spec.target)
     device = device_of(row)
     target = target_of(row)
     counter = WorkCounter(step)
     try:
-        with context(spec, tracer, checker, recorder, counter), target:
+        with context(spec, tracer, checker, recorder, counter, kernels), target:
             step(Stage.TRANSFORM)
             module = before_passes(module, spec.params, params)
             constants = ConstantCounter(step, module)
@@ -61,6 +71,9 @@ def built(
             step(Stage.COMPILE)
             executable = compiled(module, spec, constants, target)
         step(Stage.LOAD)
+        if kernels is not None:
+            kernels.load(executable, row)
+            return relax.VirtualMachine(executable, tvm.cpu())
         if device is None:
             compile_only.look(executable, row)
             return None
@@ -84,7 +97,7 @@ def device_of(row: Target) -> Any:
             return tvm.cpu()
         case Runs.ON_A_DEVICE:
             return tvm.device(str(row.config["kind"]), 0) if _in_a_worker() else None
-        case Runs.NOWHERE:
+        case Runs.BY_KERNELS | Runs.NOWHERE:
             return None
 
 
@@ -111,8 +124,10 @@ def generator_lacks(row: Target) -> str | None:
     return None if known else f"this TVM has no code generator for {kind}"
 
 
-def context(spec: LaneSpec, *watching: Checker | Tracer | BehaviourRecorder | WorkCounter | None) -> Any:
-    switched_on = [*spec.options, *([] if spec.asserts else ["tirx.disable_assert"])]
+def context(spec: LaneSpec, *watching: Watching | None) -> Any:
+    # host code asserts that its tensors are on the target's device; kernels that difftvm launches use the processor's
+    asserts = spec.asserts and target_named(spec.target).runs is not Runs.BY_KERNELS
+    switched_on = [*spec.options, *([] if asserts else ["tirx.disable_assert"])]
     return tvm.transform.PassContext(
         opt_level=spec.opt_level,
         config={**dict.fromkeys(switched_on, True), **options(spec.params)},

@@ -6,12 +6,13 @@ a build took 1.5 ms of its 130 ms of CPU.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import tvm
 from tvm import relax
 
-from fuzzer.lanes.base.prepared_case import Step
+from fuzzer.lanes.base.step import Step
 from oracles.lane import LaneSpec
 from oracles.outcome import IllFormed
 
@@ -75,6 +76,6 @@ class _Instrument:
         self._checker = checker
 
     def run_after_pass(self, module: Any, info: Any) -> None:
-        name = str(info.name)
+        name = re.sub(r"[^\w.:<>@/+=, -]", "_", str(info.name), flags=re.ASCII)[:200]  # as `lane_check.STEP` has it
         if not name.startswith(_BELOW_RELAX) and name not in _CONTAINERS:
             self._checker.look(module, name)

@@ -16,7 +16,7 @@ from oracles.targets import CodeChecker, Target, WrittenCode
 
 SECONDS = 30.0
 """The limit for a checker. One that takes longer is ignored."""
-_NEXT_KERNEL = re.compile(r"^// Function: \w+\n//-+\n", re.M)
+NEXT_KERNEL = re.compile(r"^// Function: \w+\n//-+\n", re.M)
 
 
 class Refused(CompilerError):
@@ -31,7 +31,7 @@ def look(executable: Any, row: Target) -> None:
     if row.written is None or checker is None:
         return
     folder = Path(tempfile.mkdtemp())
-    for number, module in enumerate(_of_kind(executable.mod, row.written.module)):
+    for number, module in enumerate(of_kind(executable.mod, row.written.module)):
         for path in _files(module, row.written, folder / f"written{number}"):
             ask(checker, path)
 
@@ -51,11 +51,12 @@ def ask(checker: CodeChecker, path: Path) -> None:
         raise Refused(f"Compilation error, {checker.program} on {path.suffix}:\n{done.stdout}{done.stderr}")
 
 
-def _of_kind(module: Any, kind: str) -> Iterator[Any]:
+def of_kind(module: Any, kind: str) -> Iterator[Any]:
+    """Yield the runtime modules of a kind: the module and all that it imports."""
     if module.kind == kind:
         yield module
     for each in module.imports:
-        yield from _of_kind(each, kind)
+        yield from of_kind(each, kind)
 
 
 def _files(module: Any, written: WrittenCode, stem: Path) -> Iterable[Path]:
@@ -64,10 +65,10 @@ def _files(module: Any, written: WrittenCode, stem: Path) -> Iterable[Path]:
         module.write_to_file(str(path))
         return [path]
     source = module.inspect_source()
-    parts = [part for part in _NEXT_KERNEL.split(source) if part.strip()] if written.each else [source]
+    parts = [part for part in NEXT_KERNEL.split(source) if part.strip()] if written.each else [source]
     return [_file(stem.with_name(f"{stem.name}_{number}{written.suffix}"), part) for number, part in enumerate(parts)]
 
 
 def _file(path: Path, text: str) -> Path:
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     return path

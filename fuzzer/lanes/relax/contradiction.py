@@ -12,10 +12,12 @@ from typing import Any
 import tvm
 from tvm import relax, te, topi
 
-from fuzzer.lanes.base.prepared_case import PreparedCase, Step
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Step
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Built, Mutant, MutantFate, Stage
+from oracles.targets import target_named
 
 GIVEN, TAKEN = (1, 64, 56, 56), (64, 64, 56, 56)
 MAX_MESSAGE = 500
@@ -68,7 +70,7 @@ def refused(module: Any) -> str:
 
 def _built(module: Any, spec: LaneSpec) -> tuple[MutantFate, str]:
     try:
-        relax.build(module, tvm.target.Target(spec.target))
+        relax.build(module, tvm.target.Target(dict(target_named(spec.target).config)))
     except Exception as error:  # a later step refuses what the check accepted
         return MutantFate.RAISED, f"{type(error).__name__}: {error}"
     return MutantFate.MISCOMPILED, "it is built"

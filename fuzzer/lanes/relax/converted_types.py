@@ -38,14 +38,20 @@ def mistyped_in_program(frame: FrameType, result: object, by: Translation, case:
     if node is None or expected is None or not isinstance(result, relax.Var):
         return None
     is_tuple = isinstance(expected, tuple | list)
-    for index, (made, other) in enumerate(zip(_types_in(result), expected if is_tuple else [expected], strict=False)):
-        sizes = list(other.shape) if isinstance(other, torch.Tensor) else None
-        if sizes is None or not all(isinstance(size, int) for size in sizes) or (is_tuple and not _reads(node, index)):
-            continue
-        right = f"{str(other.dtype).removeprefix('torch.')}{sizes}"
-        if made not in ("", right):
+    for index, (made, other) in enumerate(zip(types_in(result), expected if is_tuple else [expected], strict=False)):
+        right = type_of_value(other)
+        if right and made not in ("", right) and not (is_tuple and not _reads(node, index)):
             return MistypedOperator(by, made, right, value_of_node(node, case))
     return None
+
+
+def type_of_value(value: object) -> str:
+    """For example float32[2, 3], of a tensor that torch.export has made up for a node; "" for other values, and where a
+    size is open."""
+    sizes = list(value.shape) if isinstance(value, torch.Tensor) else None
+    if sizes is None or not all(isinstance(size, int) for size in sizes):
+        return ""
+    return f"{str(value.dtype).removeprefix('torch.')}{sizes}"  # type: ignore[attr-defined]
 
 
 def _reads(node: torch.fx.Node, index: int) -> bool:
@@ -82,8 +88,8 @@ class TypesOfFile:
         if node is None or not isinstance(result, relax.Expr):
             return None
         known = caller.f_locals["self"]._nodes  # the results of an If get no type from `normalize`
-        operands = ((name, type) for name in node.input if name in known for type in _types_in(known[name])[:1])
-        for name, made in (*operands, *zip(node.output, _types_in(result), strict=False)):
+        operands = ((name, type) for name in node.input if name in known for type in types_in(known[name])[:1])
+        for name, made in (*operands, *zip(node.output, types_in(result), strict=False)):
             if made not in ("", self._right.get(name, made)):
                 return MistypedOperator(self._converter_of(name, converters), made, self._right[name], name)
         return None
@@ -95,7 +101,7 @@ class TypesOfFile:
         return next((each for each in reversed(converters) if each[0] == title), (title, ""))
 
 
-def _types_in(result: Any) -> list[str]:
+def types_in(result: Any) -> list[str]:
     """The types of a Relax expression: those of its fields where it is a tuple."""
     type = releases.type_of(result)
     return [type_text(each) for each in getattr(type, "fields", [type])]

@@ -9,28 +9,31 @@ import tvm
 from tvm import relax
 from tvm.relax.frontend.torch import relax_dynamo
 
-from fuzzer.lanes.base.prepared_case import PreparedCase, Step, from_torch
+from fuzzer.lanes.base.arrays import from_torch
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Step
 from fuzzer.lanes.relax.build import apply, context
 from fuzzer.lanes.relax.check import Checker
 from fuzzer.lanes.relax.trace import Tracer
+from fuzzer.lanes.torch.prepared import model_of, tensors_of
 from generators.graph import Array
 from oracles.lane import LaneSpec, Pipeline
 from oracles.outcome import Ran, Stage
 
 
 def run(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran:
-    model = prepared.model
+    model = model_of(prepared)
     checker = Checker(step) if spec.checked else None
     step(Stage.COMPILE)
     with torch.no_grad(), context(spec, checker, Tracer.of(spec, step, prepared.case)):
         torch._dynamo.reset()  # use nothing that an earlier lane compiled
         compiled = torch.compile(model, backend=relax_dynamo(_pipeline(spec)), dynamic=False)
         try:
-            first = _arrays(compiled(*prepared.torch_inputs()))
+            first = _arrays(compiled(*tensors_of(prepared)))
         except torch._dynamo.exc.BackendCompilerFailed as error:
             raise error.inner_exception from None  # TVM's own exception and traceback
         step(Stage.RUN)
-        again = _arrays(compiled(*prepared.torch_inputs()))
+        again = _arrays(compiled(*tensors_of(prepared)))
     if checker:
         checker.tell()
     return Ran(first, again)

@@ -10,11 +10,13 @@ from tvm import relax
 from tvm.relax.frontend.torch import from_exported_program
 
 from fuzzer.cases import scalar_loss
-from fuzzer.lanes.base.prepared_case import PreparedCase, Step
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Step
 from fuzzer.lanes.relax.build import built
 from fuzzer.lanes.relax.check import Checker
 from fuzzer.lanes.relax.guarded_run import run_twice
 from fuzzer.lanes.relax.trace import Tracer
+from fuzzer.lanes.torch.prepared import tensors_of
 from fuzzer.lanes.torch.weighted_sum import WeightedSum
 from oracles.lane import LaneSpec
 from oracles.outcome import Ran, Stage
@@ -27,7 +29,7 @@ def run(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran:
     model = WeightedSum(function)
     step(Stage.EXPORT)
     with torch.no_grad():
-        program = torch.export.export(model, inner.torch_inputs()).run_decompositions()
+        program = torch.export.export(model, tensors_of(inner)).run_decompositions()
     step(Stage.IMPORT)
     module = from_exported_program(program, run_ep_decomposition=False, unwrap_unit_return_tuple=True)
     checker = Checker.after_import(module, spec, step)

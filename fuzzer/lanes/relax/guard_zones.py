@@ -69,6 +69,11 @@ class Zone:
         self._all = memory[first : first + capacity + 2 * margin]
         self.owner, self._margin, self._size, self._dtype = owner, margin, capacity, np.dtype(np.uint8)
 
+    def place_of(self, address: int) -> tuple[Array, int] | None:
+        """Return the bytes of the whole buffer, and which of them has this address; None where none has."""
+        offset = address - self._all.ctypes.data
+        return (self._all, offset) if 0 <= offset < len(self._all) else None
+
     def storage(self) -> Any:
         """Return the whole buffer as a tensor of TVM."""
         return from_dlpack(self._all)

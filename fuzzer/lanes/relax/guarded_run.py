@@ -13,7 +13,7 @@ import tvm
 
 from fuzzer.lanes.base import memory
 from fuzzer.lanes.base.compiler_error import NotATensor
-from fuzzer.lanes.base.prepared_case import Step
+from fuzzer.lanes.base.step import Step
 from fuzzer.lanes.relax import releases
 from fuzzer.lanes.relax.allocation import Allocator, active
 from fuzzer.lanes.relax.guard_zones import ALLOCATED, CONSTANT, INPUT, WHOLE, Filling, Key, Zone, nbytes
@@ -61,7 +61,7 @@ def _run(function: Function, inputs: Mapping[str, Array], constants: Sequence[Zo
         tensors[name] = zone.tensor(array.shape, str(array.dtype))
         zone.write(array)
         zones.append(zone)
-    static, allocator = (*zones, *constants), Allocator(filling)
+    static, allocator = (*zones, *constants), Allocator(filling, (*zones, *constants))
     for zone in static:
         zone.fill(filling)
     with active(allocator):
@@ -96,7 +96,7 @@ def _first_read(run: Callable[[Filling], _Run], first: _Run) -> list[MemoryAcces
     keys += [Key(owner, Side.INSIDE) for owner in zones if owner.startswith(ALLOCATED)]
 
     def changes(parts: int, distance: int = WHOLE) -> bool:
-        """Whether the result changes with the first so many parts, the last of them up to this distance."""
+        """Whether the result changes with the first this many parts, the last of them up to this distance."""
         reach = {**dict.fromkeys(keys[:parts], WHOLE), keys[parts - 1]: distance}
         return not _same(run(Filling(reach)), first)
 

@@ -1,22 +1,21 @@
-"""From a PyTorch model to a Relax module: one function for each importer."""
+"""From a model to a Relax module, by the code that the importer's row names."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from importlib import import_module
+from typing import Any, Protocol
 
-import torch
 from tvm.relax.frontend import detach_params
-from tvm.relax.frontend.onnx import from_onnx
-from tvm.relax.frontend.torch import from_exported_program, from_fx
 
-from fuzzer.lanes.base.prepared_case import PreparedCase, Step
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Step
 from fuzzer.lanes.relax.guard_zones import Constants, Zone
-from fuzzer.lanes.torch import symbolic
+from fuzzer.lanes.relax.wrong_operand import wrong_operand_noted
 from generators.graph import Array
-from oracles.lane import Importer, LaneSpec, Params
-from oracles.outcome import Stage
+from oracles.importers import evaluated_importers
+from oracles.lane import LaneSpec, Params
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,66 +34,35 @@ class Imported:
     params: Sequence[Any] = ()
 
 
+class Read(Protocol):
+    """The function `read` of a module of `fuzzer.lanes.relax.importers`."""
+
+    def __call__(
+        self, prepared: PreparedCase, spec: LaneSpec, step: Step, constants: Constants, keep: bool, /
+    ) -> tuple[Any, Mapping[str, Array]]:
+        """Return TVM's module, and the model's inputs in the order of main's parameters.
+
+        step       call it with `Stage.EXPORT` before the export, and with `Stage.IMPORT` before the import
+        constants  TVM is called inside `constants.guarded()`, so that its constants get guarded memory
+        keep       whether the parameters become parameters of main
+        """
+
+
+def _code_of(name: str) -> Read:
+    read: Read = import_module(f"fuzzer.lanes.relax.importers.{name}").read
+    return read
+
+
+_READ = {importer: _code_of(importer.row.code) for importer in evaluated_importers()}
+
+
 def imported(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Imported:
+    if spec.importer not in _READ:
+        raise ValueError(f"no importer of Relax: {spec.importer}")
     keep, constants = spec.params is not Params.BOUND, Constants()
-    if spec.importer.reads_onnx:
-        inputs: Mapping[str, Array]
-        module, names = _from_onnx_file(prepared, spec, step, constants, keep)
-        inputs = {name: prepared.inputs[name] for name in names}
-    else:
-        read = _from_fx if spec.importer is Importer.FX else _from_export
-        module, inputs = read(prepared, spec, step, constants, keep), prepared.inputs
+    with wrong_operand_noted(prepared.case, step):
+        module, inputs = _READ[spec.importer](prepared, spec, step, constants, keep)
     if not keep:
         return Imported(module, inputs, constants.zones)
     module, params = detach_params(module)
     return Imported(module, inputs, constants.zones, list(params.get("main", ())))  # no entry: main has no parameters
-
-
-def _from_export(prepared: PreparedCase, spec: LaneSpec, step: Step, constants: Constants, keep: bool) -> Any:
-    match spec.importer:
-        case Importer.EXPORT:
-            program = symbolic.exported(prepared, step) if spec.symbolic else prepared.exported
-        case Importer.EXPORT_RAW | Importer.EXPORT_TVM:
-            program = prepared.exported_raw
-        case _:
-            raise ValueError(f"no importer of Relax: {spec.importer}")
-    step(Stage.IMPORT)
-    decompose = spec.importer is Importer.EXPORT_TVM
-    with constants.guarded():
-        return from_exported_program(program, run_ep_decomposition=decompose, keep_params_as_input=keep)
-
-
-def _from_fx(prepared: PreparedCase, _: LaneSpec, step: Step, constants: Constants, keep: bool) -> Any:
-    model = prepared.model
-    step(Stage.EXPORT)
-    with torch.no_grad():
-        traced = torch.fx.symbolic_trace(model)
-    step(Stage.IMPORT)
-    types = [(array.shape, str(array.dtype)) for array in prepared.inputs.values()]
-    with torch.no_grad(), constants.guarded():
-        return from_fx(traced, types, keep_params_as_input=keep)
-
-
-def _from_onnx_file(
-    prepared: PreparedCase, spec: LaneSpec, step: Step, constants: Constants, keep: bool
-) -> tuple[Any, list[str]]:
-    """Return a module, and the names of the inputs in the order of main's parameters."""
-    model = prepared.onnx_file_with_open_sizes() if spec.symbolic else prepared.onnx_file(spec.importer, spec.opset)
-    weights = {item.name for item in model.graph.initializer}
-    names = [item.name for item in model.graph.input if item.name not in weights]
-    sizes = open_sizes_of(model, names) if spec.given_sizes else None
-    step(Stage.IMPORT)
-    with constants.guarded():
-        return from_onnx(model, shape_dict=sizes, keep_params_in_input=keep), names
-
-
-def open_sizes_of(model: Any, names: Sequence[str]) -> dict[str, list[int]]:
-    """Replace each size of the model's inputs by a name of its own; return the sizes of each input, by its name."""
-    sizes = {}
-    for item in model.graph.input:
-        if item.name in names:
-            dims = item.type.tensor_type.shape.dim
-            sizes[item.name] = [dim.dim_value for dim in dims]
-            for axis, dim in enumerate(dims):
-                dim.dim_param = f"{item.name}_{axis}"
-    return sizes

@@ -12,6 +12,17 @@ from typing import Any
 import tvm
 from torch.utils.dlpack import from_dlpack
 
+SCRIPT = (0, 27)
+"""The first release whose TVMScript is that of `generators.relax.source`: types, blocks and call_tir have other names
+before."""
+
+
+def other_script() -> str:
+    """Why this release does not parse the module of a case or the loops of a schedule; "" where it does."""
+    major, minor, *_ = tvm.__version__.split(".")
+    found = int(major), int(minor)
+    return "" if found >= SCRIPT else f"TVM {major}.{minor} has other names in TVMScript than {SCRIPT[0]}.{SCRIPT[1]}"
+
 
 def address(tensor: Any) -> int:
     """Return the address of a tensor's first byte. Up to 0.25 only PyTorch, which can share the memory, shows it."""

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from fuzzer.lanes.base.compiler_error import CompilerError
-from fuzzer.lanes.base.prepared_case import Step
+from fuzzer.lanes.base.step import Step
 from fuzzer.lanes.relax import sanitized_run
 from fuzzer.lanes.relax.sanitized_run import read, write
 from generators.graph import Array

@@ -19,11 +19,12 @@ import tvm
 import tvm_ffi
 from tvm import relax
 
-from fuzzer.lanes.base.prepared_case import Step
+from fuzzer.lanes.base.step import Step
 from fuzzer.lanes.relax.comparable import comparable
 from fuzzer.lanes.relax.converted_types import TypesOfFile, mistyped_in_program, node_of, type_text
 from fuzzer.lanes.relax.executed_lines import DISPATCHERS, ExecutedLines
 from fuzzer.lanes.relax.needed_passes import CONTAINERS, LEGALIZING, is_optional, without_namespace
+from generators.dialect import dialect_named
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.trace import AS_IMPORTED, PassRun, Trace, Tracing, Translation
@@ -39,7 +40,7 @@ class Tracer:
         self._stack: list[tuple[str, int | None]] = []
         self._optional = 0
         self._lines = ExecutedLines()
-        self._types_of_file = TypesOfFile(case) if case.graph.opset else None
+        self._types_of_file = TypesOfFile(case) if dialect_named(case.graph.dialect).is_file else None
 
     @staticmethod
     def of(spec: LaneSpec, step: Step, case: Case) -> Tracer | None:

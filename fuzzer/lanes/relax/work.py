@@ -9,7 +9,7 @@ from typing import Any
 import tvm
 from tvm import relax
 
-from fuzzer.lanes.base.prepared_case import Step
+from fuzzer.lanes.base.step import Step
 from fuzzer.lanes.relax import releases
 from fuzzer.lanes.relax.guard_zones import nbytes
 

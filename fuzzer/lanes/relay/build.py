@@ -17,12 +17,12 @@ from tvm import relay
 from tvm.contrib.graph_executor import GraphModule
 from tvm.runtime.vm import VirtualMachine
 
-from fuzzer.lanes.base.prepared_case import Step
+from fuzzer.lanes.base.step import Step
 from fuzzer.lanes.relay.importing import Imported
 from generators.graph import Array
 from oracles.lane import Execution, LaneSpec
 from oracles.outcome import Stage
-from oracles.targets import TARGETS_BY_NAME
+from oracles.targets import target_named
 from oracles.transforms import transform_named
 
 os.environ["TOPHUB_LOCATION"] = "NONE"
@@ -34,7 +34,7 @@ Function = Callable[[Mapping[str, Array]], tuple[Array, ...]]
 def built(model: Imported, spec: LaneSpec, step: Step) -> Function:
     began = _cpu()
     options = {} if spec.asserts else {"tir.disable_assert": True}
-    target = tvm.target.Target(dict(TARGETS_BY_NAME[spec.target].config))
+    target = tvm.target.Target(dict(target_named(spec.target).config))
     try:
         with tvm.transform.PassContext(spec.opt_level, disabled_pass=list(spec.disabled), config=options), target:
             step(Stage.TRANSFORM)

@@ -10,9 +10,13 @@ import torch
 from tvm import relay
 from tvm.relay.build_module import bind_params_by_name
 
-from fuzzer.lanes.base.prepared_case import PreparedCase, Step
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Step
+from fuzzer.lanes.onnx.imported_file import onnx_file_as_exported
+from fuzzer.lanes.torch.prepared import model_of, tensors_of
 from generators.graph import Array
-from oracles.lane import Importer, LaneSpec, Params
+from oracles.importers import Reads
+from oracles.lane import LaneSpec, Params
 from oracles.outcome import Stage
 
 
@@ -31,7 +35,7 @@ class Imported:
 
 
 def imported(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Imported:
-    if spec.importer is Importer.TRACE:
+    if spec.importer.row.reads is Reads.TRACE:
         module, weights = _from_trace(prepared, step)
     else:
         module, weights = _from_onnx_file(prepared, spec, step)
@@ -43,10 +47,10 @@ def imported(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Imported:
 
 
 def _from_trace(prepared: PreparedCase, step: Step) -> tuple[Any, Mapping[str, Any]]:
-    model = prepared.model
+    model = model_of(prepared)
     step(Stage.EXPORT)
     with torch.no_grad():
-        traced = torch.jit.trace(model, prepared.torch_inputs(), check_trace=False)  # type: ignore[no-untyped-call]
+        traced = torch.jit.trace(model, tensors_of(prepared), check_trace=False)  # type: ignore[no-untyped-call]
     step(Stage.IMPORT)
     types = [(name, (array.shape, str(array.dtype))) for name, array in prepared.inputs.items()]
     module, weights = relay.frontend.from_pytorch(traced, types)
@@ -55,7 +59,7 @@ def _from_trace(prepared: PreparedCase, step: Step) -> tuple[Any, Mapping[str, A
 
 def _from_onnx_file(prepared: PreparedCase, spec: LaneSpec, step: Step) -> tuple[Any, Mapping[str, Any]]:
     """Where the weights are constants, from_onnx ends with DynamicToStatic."""
-    file = prepared.onnx_file_as_exported(spec.importer, spec.opset)
+    file = onnx_file_as_exported(prepared, spec.importer, spec.opset)
     step(Stage.IMPORT)
     module, weights = relay.frontend.from_onnx(file, freeze_params=spec.params is Params.BOUND)
     return module, weights

@@ -6,7 +6,8 @@ Written for TVM 0.17, which `fuzz toolchain add relay` installs.
 from __future__ import annotations
 
 from fuzzer.lanes.base.memory import peak_noted
-from fuzzer.lanes.base.prepared_case import PreparedCase, Step
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Step
 from fuzzer.lanes.relay.build import built
 from fuzzer.lanes.relay.importing import imported
 from generators.graph import Case

@@ -11,14 +11,19 @@ import numpy as np
 import torch
 
 from fuzzer.cases import scalar_loss
-from fuzzer.lanes.base.prepared_case import PreparedCase, Step, from_torch, laid_out, to_torch
+from fuzzer.lanes.base.arrays import from_torch, laid_out, to_torch
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Step
+from fuzzer.lanes.envelope.undefined import OTHERS, UndefinedResults
 from fuzzer.lanes.torch.weighted_sum import WeightedSum, summed
-from generators.graph import Array, Case, DType, Node, holds_floats
+from generators.graph import Array, Case, DType, Node, TensorType, holds_floats
 from generators.table import TABLE
 from generators.torch.source import statements
+from generators.undefined import rows_of
 from oracles.lane import LaneSpec
 from oracles.outcome import Ran, Stage
 
+Tensor = torch.Tensor
 SAMPLES = 10
 OWN_SAMPLES = 6
 ULPS = 4.0
@@ -92,10 +97,15 @@ def _envelope(function: Case, names: Sequence[str]) -> tuple[Array, ...]:
             ill[i] |= np.isfinite(array) != np.isfinite(right)
             with np.errstate(invalid="ignore"):
                 spread[i] = np.maximum(spread[i], np.where(finite, np.abs(array - right), 0.0))
+    for other in OTHERS if any(rows_of(node.op) for node in function.graph.nodes) else ():
+        for mask, array, right in zip(ill, _sample(function, names, None, other), truth, strict=True):
+            mask |= ~((array == right) | (np.isnan(array) & np.isnan(right)))
     return (*spread, *ill)
 
 
-def _sample(function: Case, names: Sequence[str], seed: int | None) -> tuple[Array, ...]:
+def _sample(function: Case, names: Sequence[str], seed: int | None, undefined: int = 0) -> tuple[Array, ...]:
+    """Return the sum and its gradients, pushed at random from `seed`. With `undefined`, that one of `OTHERS` is in
+    place of each number that no framework defines."""
     noise = torch.Generator().manual_seed(seed or 0)
 
     def pushed(value: torch.Tensor, dtype: DType) -> torch.Tensor:
@@ -115,7 +125,10 @@ def _sample(function: Case, names: Sequence[str], seed: int | None) -> tuple[Arr
         operands = [values[name] for name in node.args]
         if count > 1:  # the error of a sum grows with its terms, not with its result
             operands = [pushed(value, types[name].dtype) for name, value in zip(node.args, operands, strict=True)]
-        for result, made in zip(node.results, _apply(node, operands), strict=True):
+        results = _apply(node, operands)
+        if undefined:
+            results = _with_other(node, [types[name] for name in node.args], operands, results, undefined)
+        for result, made in zip(node.results, results, strict=True):
             values[result.name] = pushed(made, result.type.dtype)
     outputs = [values[name] for name in function.graph.outputs]
     counting = [
@@ -125,6 +138,14 @@ def _sample(function: Case, names: Sequence[str], seed: int | None) -> tuple[Arr
     ]
     loss = summed([output * weight for output, weight in counting])
     return _value_and_gradients(loss, [arguments[name] for name in names])
+
+
+def _with_other(
+    node: Node, types: Sequence[TensorType], operands: Sequence[Tensor], results: tuple[Tensor, ...], other: int
+) -> tuple[Tensor, ...]:
+    found = UndefinedResults(node, tuple(types))
+    masks = found.masks([each.detach() for each in operands], lambda args: _apply(node, args))
+    return found.replaced(results, masks, other)
 
 
 def _own_precision(function: Case, names: Sequence[str], seed: int) -> tuple[Array, ...]:

@@ -15,15 +15,24 @@ import torch
 from torch.export import Dim, ExportedProgram
 
 from fuzzer.cases.open_sizes import linear, sample_sizes
-from fuzzer.lanes.base.prepared_case import PreparedCase, Step, from_torch, laid_out, to_torch
+from fuzzer.lanes.base.arrays import from_torch, laid_out, to_torch
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Step
+from fuzzer.lanes.torch.prepared import given_program, model_of, tensors_of
 from generators.graph import Array, Case, Expr, Invalid
 from generators.graph import Dim as Size
 from oracles.outcome import Stage
 
 
 def exported(prepared: PreparedCase, step: Step) -> ExportedProgram:
-    """Return the decomposed program. Raise NotImplementedError where torch.export does not keep the sizes open."""
-    case, model = prepared.case, prepared.model
+    """Return the decomposed program. Raise NotImplementedError where torch.export does not keep the sizes open. A given
+    program has its open sizes already."""
+    if prepared.case.given is not None:
+        step(Stage.EXPORT)
+        with torch.no_grad():
+            as_given: ExportedProgram = given_program(prepared).run_decompositions()
+            return as_given
+    case, model = prepared.case, model_of(prepared)
     sample = _arguments(case, sample_sizes(case))
     step(Stage.EXPORT)
     with torch.no_grad():
@@ -91,7 +100,7 @@ def _require_open_sizes(case: Case, program: ExportedProgram) -> None:
 def _require_own_sizes(prepared: PreparedCase, program: ExportedProgram) -> None:
     """Require that PyTorch runs the program at the case's own sizes, and that its outputs have the right types."""
     try:
-        outputs = program.module()(*prepared.torch_inputs())
+        outputs = program.module()(*tensors_of(prepared))
     except Exception as error:  # its guards refuse the sizes, or it is wrong for them
         message = " ".join(str(error).split())[:150]
         raise NotImplementedError(f"the exported program does not run at the case's sizes: {message}") from None

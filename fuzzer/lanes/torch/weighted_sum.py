@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from fuzzer.cases.scalar_loss import weights
-from fuzzer.lanes.base.prepared_case import build_model
+from fuzzer.lanes.torch.prepared import build_model
 from generators.graph import Case
 from generators.torch.source import render
 

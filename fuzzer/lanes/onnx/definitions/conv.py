@@ -15,7 +15,8 @@ from generators.graph import Array
 
 class ConvTranspose(OpRun):  # type: ignore[misc]
     """onnx 1.23 splits neither the weight nor the bias into groups, ignores output_shape without auto_pad, and fails
-    for an empty batch."""
+    for an empty batch.
+    An output_shape that is larger than what there is adds zeros at the end, as in onnx's own tests."""
 
     op_domain = ""
 
@@ -41,7 +42,7 @@ class ConvTranspose(OpRun):  # type: ignore[misc]
         begin, end = list((pads or (0,) * 2 * nd)[:nd]), list((pads or (0,) * 2 * nd)[nd:])
         wanted = output_shape or ([n * s for n, s in zip(sizes, steps, strict=True)] if "SAME" in auto_pad else None)
         if wanted:
-            cut = [total - size for total, size in zip(whole, wanted, strict=True)]
+            cut = [max(total - size, 0) for total, size in zip(whole, wanted, strict=True)]
             begin = [c // 2 if auto_pad == "SAME_UPPER" else c - c // 2 for c in cut]
             end = [c - first for c, first in zip(cut, begin, strict=True)]
         parts, wide_x = [], wide(x)
@@ -55,6 +56,8 @@ class ConvTranspose(OpRun):  # type: ignore[misc]
             parts.append(found)
         inside: Any = (..., *(slice(f, n - e) for f, e, n in zip(begin, end, whole, strict=True)))
         kept = np.concatenate(parts, 1)[inside]
+        lacking = [max(size - n, 0) for size, n in zip(wanted or kept.shape[2:], kept.shape[2:], strict=True)]
+        kept = np.pad(kept, [(0, 0), (0, 0), *((0, count) for count in lacking)])
         return ((kept if b is None else kept + wide(b).reshape(-1, *(1,) * nd)).astype(x.dtype),)
 
 

@@ -56,14 +56,14 @@ class DynamicQuantizeLinear(OpRun):  # type: ignore[misc]
 
     def _run(self, x: Array) -> tuple[Array, ...]:
         data = x.astype(np.float32)
-        zero = np.rint(np.clip(-np.minimum(data.min(), np.float32(0)) / _scale(data), 0, 255))
+        zero = np.rint(np.clip(-data.min(initial=0) / _scale(data), 0, 255))
         quantised = np.clip(np.rint(data / _scale(data)) + zero, 0, 255)
         return quantised.astype(np.uint8), np.asarray(_scale(x)), np.asarray(zero.astype(np.uint8))
 
 
 def _scale(x: Array) -> Array:
-    """The range of the numbers and 0, in 255 steps; 1 / 255 where all numbers are 0."""
-    span = np.maximum(x.max(), x.dtype.type(0)) - np.minimum(x.min(), x.dtype.type(0))
+    """The range of the numbers and 0, in 255 steps; 1 / 255 where all numbers are 0, and where there are none."""
+    span = x.max(initial=0) - x.min(initial=0)
     return np.asarray((span if span > 0 else x.dtype.type(1)) / x.dtype.type(255))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import onnx
-from onnxscript import ir, optimizer
 
 
 def fold_constants(model: bytes) -> bytes:
@@ -12,6 +11,8 @@ def fold_constants(model: bytes) -> bytes:
     Without it, TVM does not get the pads and slice bounds of the TorchScript exporter as constants ("Dynamic pads are
     not supported"). `should_fold` also folds operators that onnxscript keeps by default (ConstantOfShape).
     """
+    from onnxscript import ir, optimizer  # a toolchain with Relay folds nothing, and does not have it
+
     graph = ir.serde.deserialize_model(onnx.load_from_string(model))
     optimizer.fold_constants(graph, onnx_shape_inference=True, should_fold=lambda node: True)
     optimizer.remove_unused_nodes(graph)

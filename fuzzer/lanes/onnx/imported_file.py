@@ -1,0 +1,26 @@
+"""The file of ONNX that an importer reads: that of a case of ONNX, or the one that an exporter of torch.onnx writes."""
+
+from __future__ import annotations
+
+import onnx
+
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.onnx.prepared import file_of_case
+from fuzzer.lanes.torch.onnx_file import exported_file, folded_file
+from oracles.importers import Importer, Reads
+
+
+def onnx_file(prepared: PreparedCase, importer: Importer, opset: int | None = None) -> onnx.ModelProto:
+    """A copy of the file. Constants of an exported file are folded."""
+
+    def make() -> bytes:
+        if importer.row.reads is Reads.FILE_OF_CASE:
+            return file_of_case(prepared, opset)
+        return folded_file(prepared, importer, opset)
+
+    return onnx.load_from_string(prepared.once(f"{importer}_{opset}", make))
+
+
+def onnx_file_as_exported(prepared: PreparedCase, importer: Importer, opset: int | None = None) -> onnx.ModelProto:
+    """A copy of the file that an exporter wrote, without constant folding."""
+    return onnx.load_from_string(exported_file(prepared, importer, opset))
