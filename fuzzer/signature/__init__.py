@@ -5,6 +5,7 @@ machine, for every seed and shape: no addresses, numbers, value names or line nu
 """
 
 from fuzzer.signature.excerpts import stable_excerpt as stable_excerpt
+from fuzzer.signature.frames import CALLED_BY as CALLED_BY
 from fuzzer.signature.frames import failure_location as failure_location
 from fuzzer.signature.frames import is_difftvm_frame as is_difftvm_frame
 from fuzzer.signature.frames import plain_function as plain_function
@@ -17,5 +18,6 @@ from fuzzer.signature.identity import signature_of as signature_of
 from fuzzer.signature.messages import frames_of as frames_of
 from fuzzer.signature.messages import readable as readable
 from fuzzer.signature.messages import skeleton as skeleton
+from fuzzer.signature.messages import without_operators as without_operators
 from fuzzer.signature.refusals import classify_failure as classify_failure
 from fuzzer.signature.refusals import missing_features as missing_features

@@ -18,6 +18,10 @@ class Place(StrEnum):
     RUNTIME = "runtime"  # the virtual machine, the library kernels that it calls, its memory
 
 
+ALREADY_WRONG = "The imported Relax module already gives the wrong result, before any pass and any code generation"
+"""The evidence where PyTorch evaluates the imported module, and no compiler is needed for the wrong result."""
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     """What TVM ran for the reduced case, and what the case needs. Findings of one cause are recognised by it.

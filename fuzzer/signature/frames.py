@@ -22,6 +22,9 @@ _TRANSFORM_SOURCE = re.compile(r"<([A-Z]\w+)(-[\w-]+)?>")
 _DIFFTVM_FILE = re.compile(r"(^|/)(fuzzer|generators|oracles)/[a-z_/]+\.py$")
 
 
+CALLED_BY = " < "
+"""Between the C++ function that raised and the innermost Python function that called it."""
+
 IMPORTER = "_translator.py"
 """The end of the file names of TVM's PyTorch frontends, which contain the converters."""
 
@@ -47,7 +50,7 @@ def failure_location(frames: Sequence[Frame]) -> str:
             python = python or name
         elif not python:  # only C++ that the innermost Python frame calls
             cpp = cpp or name
-    return " < ".join(part for part in (cpp, python) if part) or transform
+    return CALLED_BY.join(part for part in (cpp, python) if part) or transform
 
 
 def in_earlier_versions(frame: str) -> str:

@@ -18,7 +18,8 @@ from fuzzer.signature.messages import frames_of, skeleton, without_operator
 from fuzzer.signature.outline import outline
 from generators.graph import Case
 from oracles.finding import PYTORCH, Component, Excess, Finding, Kind, Mismatch, SideEffect
-from oracles.lane import Importer, is_relay
+from oracles.importers import Reads
+from oracles.lane import is_relay
 from oracles.memory_access import MemoryAccess
 from oracles.outcome import Died, IllFormed, Mutant, Raised, Stage, TimedOut
 
@@ -150,7 +151,7 @@ _IDENTIFIED_WITHOUT_OPERATORS = frozenset(
 )
 """Kinds whose failures have a message. Aliased outputs have none, but all have one cause: TVM returns its input."""
 _WITH_LOCATION = frozenset({Kind.INTERNAL_ERROR, Kind.REJECTED, Kind.ILL_FORMED})
-_AGAINST_ITSELF = frozenset({Kind.UNSTABLE, Kind.NONDETERMINISTIC})
+_AGAINST_ITSELF = frozenset({Kind.SECOND_RUN_DIFFERS, Kind.NONDETERMINISTIC})
 _OF_OTHER_MEMORY = _AGAINST_ITSELF | {Kind.WRONG_VALUE, Kind.OUT_OF_BOUNDS_READ, Kind.UNINITIALISED_READ}
 
 
@@ -193,10 +194,12 @@ def _part_of_component(finding: Finding) -> str:
 
     "" stands for Relax and for the TorchScript exporter, which were the only parts when the field was introduced.
     """
-    importer = finding.lane.importer
     if finding.component is not Component.EXPORTER:
         return "Relay" if is_relay(finding.lane) else ""
-    return "torch.export" if importer.is_exported else str(importer) if importer is Importer.ONNX_DYNAMO else ""
+    return _EXPORTERS.get(finding.lane.importer.row.reads, "")
+
+
+_EXPORTERS = {Reads.PROGRAM: "torch.export", Reads.RAW_PROGRAM: "torch.export", Reads.DYNAMO_FILE: "onnx-dynamo"}
 
 
 def _checked_source(finding: Finding) -> str:

@@ -201,3 +201,18 @@ def _sanitizer_report(message: str) -> str:
     if found is None:
         return message
     return f"{found[1] or found[2]} in {kernel[1] if kernel else 'no kernel'}"
+
+
+_OPERATORS = re.compile(
+    r"\bOp\([^()]*\)|\b(?:intrinsic |operator |op )?(?:tirx?|relax|topi|te|aten|onnx|prim|torch|nn|R)(?:(?:\.|::)\w+)+"
+    r"|\b(?:intrinsic|operator|op) \w+"
+    r"|(?<= in )[A-Z]\w+(?=\.?$)|(?<=')\w+(?=' object\b)|(?<=[Bb]uffer )\w*[\d_]\w*"
+)
+"""The last line is for nodes of ONNX (`Missing outputs in MaxPool`), types of operands (`'Var' object has no
+attribute`) and buffers (`The buffer x_red_temp_v0`)."""
+
+
+def without_operators(text: str) -> str:
+    """A skeleton without the names of operators, intrinsics and buffers in it: `Unresolved call OP`. Provisional causes
+    are compared by it; signatures keep the names, because two operators may have two bugs."""
+    return _OPERATORS.sub("OP", text)

@@ -19,7 +19,10 @@ _REFUSING_TYPES = frozenset(
         "torch.fx.experimental.symbolic_shapes.GuardOnDataDependentSymNode",
         "torch.onnx.errors.UnsupportedOperatorError",
         "onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented",
+        "fuzzer.lanes.onnx.session.NotKnown",  # to onnxruntime
         "fuzzer.lanes.onnx.converted.NotConvertible",  # onnx.version_converter
+        "fuzzer.lanes.schedules.NotComparable",
+        "fuzzer.lanes.launched.launch.DeviceLacks",  # a driver for the processor that computes no float16
     }
 )
 """Exceptions that mean a refusal in every stage."""
@@ -40,6 +43,7 @@ frontend has accepted the model."""
 
 _STATED_LIMIT = re.compile(
     r"FPrimalGradient has not been registered|now only support one dataflow block"  # relax.transform.Gradient
+    r"|MatchCast is not supported in global lifting"  # relax.transform.LiftTransformParams(shared_transform=True)
     r"|(^|: )CodeGenWebGPU: (do not|only) support"  # WGSL has no integers of 64 bits, of floats those of 16 and 32
 )
 """Messages for documented limits of a part of TVM. They mean a refusal in every stage."""
@@ -49,6 +53,7 @@ _ENVIRONMENT_TEXT = re.compile(
     r"|\[Errno (5|11|12|23|24|30|122)\]"  # disk, fork, memory, files, files, disk, quota
     r"|Unable to allocate [\d.]+ (bytes|KiB|MiB) for an array|Too many open files|cannot find -l\w+"
     r"|signal terminated program (cc1|collect2|ld)"
+    r"|does not give the known answer"  # a device
     r"|No such file or directory: '(\S*/)?(gcc|g\+\+|cc|clang|ld)'|cannot open shared object file"
 )
 

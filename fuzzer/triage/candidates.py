@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from types import TracebackType
 
-from fuzzer.triage.passes import Pass, Subject
+from fuzzer.triage.reducers import Reducer, Subject
 from fuzzer.triage.reproduce import Reproduction
 from generators import case_file
 from generators.graph import Case
@@ -33,9 +33,9 @@ class Effort:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A smaller subject, and the pass that proposes it."""
+    """A smaller subject, and the reducer that proposes it."""
 
-    by: Pass
+    by: Reducer
     subject: Subject
 
     @property

@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from fuzzer.isolate.fleet import RunLanes
 from fuzzer.triage.investigate import Sighting, shown_by
-from fuzzer.triage.passes.plain_lane import with_known_name
-from fuzzer.triage.reproduce import RunLanes
+from fuzzer.triage.reducers.plain_lane import with_known_name
 from generators.graph import Case
 from oracles.finding import Kind
 from oracles.lane import Engine
 from oracles.outcome import Stage
 
 UNDEFINED = frozenset(
-    {Kind.DIED, Kind.OUT_OF_BOUNDS_READ, Kind.OUT_OF_BOUNDS_WRITE, Kind.UNINITIALISED_READ, Kind.UNSTABLE}
+    {Kind.DIED, Kind.OUT_OF_BOUNDS_READ, Kind.OUT_OF_BOUNDS_WRITE, Kind.UNINITIALISED_READ, Kind.SECOND_RUN_DIFFERS}
 )
 """Kinds that a wrong argument may lead to."""
 

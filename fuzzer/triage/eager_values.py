@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from fuzzer.isolate.fleet import RunLanes
 from fuzzer.lanes import eager_of
-from fuzzer.triage.reproduce import RunLanes
 from generators.graph import Array, Case
 from oracles.outcome import Outcomes, Ran
 

@@ -15,8 +15,8 @@ from fuzzer.isolate.fleet import Runner
 from fuzzer.signature import Signature
 from fuzzer.triage.eager_values import computed_values
 from fuzzer.triage.investigate import STEADY_KINDS, Sighting, may_run_in_used_children
-from fuzzer.triage.passes.base import Subject, cut
 from fuzzer.triage.proposals import checked
+from fuzzer.triage.reducers.base import Subject, cut
 from fuzzer.triage.reproduce import Observation, as_run_on, observe, reproduces
 from generators.graph import Case, Graph, Node
 from oracles.finding import Kind

@@ -7,21 +7,21 @@ from dataclasses import dataclass, field, replace
 
 from fuzzer.isolate.child_process import USUAL_NODES
 from fuzzer.isolate.device_supervisor import ON_THE_DEVICE
-from fuzzer.isolate.fleet import Runner
+from fuzzer.isolate.fleet import Lab, RunLanes
 from fuzzer.isolate.reports import SanitizerReport, ScriptRun
 from fuzzer.signature import Signature, final_signature, signature_of
 from fuzzer.signature.blame import NO_BLAME, NO_RELEASES, Blame, Releases
 from fuzzer.triage import exported
 from fuzzer.triage.blame.releases import Release, in_releases
 from fuzzer.triage.blame.search import blame, needs_trace
-from fuzzer.triage.combined_steps import PASSES_OF_AN_INVESTIGATION
+from fuzzer.triage.combined_steps import REDUCERS_OF_AN_INVESTIGATION
 from fuzzer.triage.eager_values import computed_values
-from fuzzer.triage.metered import Metered
+from fuzzer.triage.metered import CostBySteps, MeteredLab, Step
 from fuzzer.triage.naming import RUNS, NamedFailure, beyond_sibling, name_failure
 from fuzzer.triage.reduce import Effort, Reduction, reduce
+from fuzzer.triage.reducers import Subject
 from fuzzer.triage.reproduce import (
     Observation,
-    RunLanes,
     as_run_on,
     judged_by,
     judged_run,
@@ -36,12 +36,12 @@ from oracles.finding import Component, Finding, Kind
 from oracles.judge import judge_all
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcomes
-from oracles.targets import TARGETS_BY_NAME
+from oracles.targets import target_named
 
 CONFIRMATIONS = 3
 """How many fresh runs must show a failure. A failure that shows in half of all runs passes once in 8 times."""
 
-EFFORT = {Component.TVM: Effort()}
+WHOLE_EFFORT = Effort()
 OTHER_EFFORT = Effort(calls=20, seconds=20.0)
 """For failures of exporters and onnxruntime, which difftvm does not look for."""
 
@@ -71,8 +71,8 @@ class Sighting:
 
 
 @dataclass(frozen=True, slots=True)
-class Confirmed:
-    """A confirmed finding, as it is saved.
+class Investigated:
+    """What an investigation ended with, as it is saved: confirmed, flaky, or as it was seen.
 
     signature    the final signature
     finding      the finding that `case` shows. The evidence is always that of this case
@@ -85,9 +85,9 @@ class Confirmed:
     reports      what compute-sanitizer reported for a lane that ran on a GPU
     blame        the part of TVM at fault
     releases     the verdicts of other releases of TVM
-    onnx         the ONNX file that TVM imports, if TVM is at fault for a lane that imports one
+    onnx         the ONNX file that TVM imports: a given one, and an exported one if TVM is at fault
     other_failures  other failures of TVM that the reduction found, each with its case, to be investigated on their own
-    cpu_seconds  the cost of confirming, reducing and naming
+    costs        what the investigation cost, by step
     script       how its repro.py ended; None if it has not run
     """
 
@@ -104,8 +104,12 @@ class Confirmed:
     releases: Releases = NO_RELEASES
     onnx: OnnxModel | None = None
     other_failures: tuple[tuple[Case, Sighting], ...] = ()
-    cpu_seconds: float = 0.0
+    costs: CostBySteps = field(default_factory=dict)
     script: ScriptRun | None = None
+
+    @property
+    def cpu_seconds(self) -> float:
+        return sum(self.costs.values(), 0.0)
 
     @property
     def flaky(self) -> bool:
@@ -135,49 +139,60 @@ def shown_by(run: RunLanes, case: Case, lanes: Sequence[LaneSpec]) -> tuple[Outc
     return outcomes, sightings(finding for finding in judge_all(case, outcomes) if finding.lane in lanes)
 
 
-def unconfirmed(case: Case, sighting: Sighting) -> Confirmed:
+def unconfirmed(case: Case, sighting: Sighting) -> Investigated:
     """The sighting in the form of a finding that no run has confirmed yet."""
     names = tuple(dict.fromkeys(lane.name for lane in sighting.lanes))
-    return Confirmed(sighting.signature, sighting.finding, case, names, 0, 0, case.graph.ops, None)
+    return Investigated(sighting.signature, sighting.finding, case, names, 0, 0, case.graph.ops, None)
 
 
 def investigate(
-    runner: Runner,
+    lab: Lab,
     case: Case,
     sighting: Sighting,
     releases: ChooseReleases,
     run_sanitizer: RunSanitizer,
     width: int = 1,
-) -> Confirmed:
+    effort: Effort = WHOLE_EFFORT,
+    own_operators: bool = False,
+) -> Investigated:
     """Confirm, reduce, name, blame, run in other releases, examine.
 
     The reduction tries `width` candidates at a time. A campaign uses 1, because its workers keep every core busy with
-    other tests. `fuzz minimize` uses all cores.
+    other tests. `fuzz minimize` uses all cores. `effort` limits the reduction of a failure of TVM's. With
+    `own_operators`, the case is of a person's model, and no call becomes one of an operator that the case has not.
     """
-    named = _confirmed_and_reduced(runner, case, sighting, width)
+    metered = MeteredLab(lab)
+    named = _confirmed_and_reduced(metered, case, sighting, width, effort, own_operators)
     found = named.found
     if not found.flaky and found.finding.kind not in EXPENSIVE_KINDS:
-        found = _blamed(named.run, found, named.observed)
+        with metered.during(Step.BLAME):
+            found = _blamed(named.run, found, named.observed)
     if not found.flaky:
         others = releases(found.finding.lane)
-        verdicts = in_releases(runner.run_fresh, found.case, found.finding, found.signature, others)
+        with metered.during(Step.RELEASES):
+            verdicts = in_releases(metered.run_fresh, found.case, found.finding, found.signature, others)
         found = replace(found, releases=verdicts)
-    return _examined(named.run, found, run_sanitizer)
+    with metered.during(Step.BLAME):
+        found = _examined(named.run, found, run_sanitizer)
+    return replace(found, costs=metered.by_step)
 
 
-def confirm_and_reduce(runner: Runner, case: Case, sighting: Sighting, width: int = 1) -> Confirmed:
+def confirm_and_reduce(lab: Lab, case: Case, sighting: Sighting, width: int = 1) -> Investigated:
     """Confirm, reduce and name. The steps of `investigate` after these do not change the case."""
-    return _confirmed_and_reduced(runner, case, sighting, width).found
+    metered = MeteredLab(lab)
+    named = _confirmed_and_reduced(metered, case, sighting, width, WHOLE_EFFORT)
+    return replace(named.found, costs=metered.by_step)
 
 
-def confirm_as_it_is(runner: Runner, case: Case, sighting: Sighting, run_sanitizer: RunSanitizer) -> Confirmed | None:
+def confirm_as_it_is(lab: Lab, case: Case, sighting: Sighting, run_sanitizer: RunSanitizer) -> Investigated | None:
     """Confirm, name, blame and examine a case, and do not reduce it. Return None if it does not show the failure."""
-    metered = Metered(runner)
+    metered = MeteredLab(lab)
     named = _named_in_fresh_children(metered, case, sighting, Reduction(case, sighting.finding.lane, 0, True))
     if named is None:
         return None
-    found = _examined(named.run, _blamed(named.run, named.found, named.observed), run_sanitizer)
-    return replace(found, cpu_seconds=metered.cpu_seconds)
+    with metered.during(Step.BLAME):
+        found = _examined(named.run, _blamed(named.run, named.found, named.observed), run_sanitizer)
+    return replace(found, costs=metered.by_step)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,24 +203,31 @@ class _Named:
     observed  what the run that named it showed on its lane
     """
 
-    found: Confirmed
+    found: Investigated
     run: RunLanes
     observed: Mapping[LaneSpec, Observation] = field(default_factory=dict)
 
 
-def _confirmed_and_reduced(runner: Runner, case: Case, sighting: Sighting, width: int) -> _Named:
+def _confirmed_and_reduced(
+    lab: MeteredLab, case: Case, sighting: Sighting, width: int, effort: Effort, own_operators: bool = False
+) -> _Named:
     """Reduce in used children where the failure allows it. All is done in fresh ones if that fails."""
-    metered, case = Metered(runner), as_run_on(sighting.finding.lane, case)
+    case = as_run_on(sighting.finding.lane, case)
+    subject = Subject(case, sighting.finding.lane, {}, sighting.signature.needs_ops)
+    if own_operators:
+        subject = replace(subject, operators=frozenset(node.op for node in case.graph.nodes))
+    effort = _effort(sighting.signature, len(case.graph.nodes), effort)
     named: _Named | None = None
     others: tuple[tuple[Case, Sighting], ...] = ()
     if may_run_in_used_children(sighting.finding):
-        reduction = _reduced(metered.run, case, sighting, width, confirmed=False)
+        with lab.during(Step.REDUCE):
+            reduction = _reduced(lab.run, subject, sighting, width, effort, confirmed=False)
         others = _other_sightings(reduction)
-        named = _named_in_fresh_children(metered, case, sighting, reduction)
+        named = _named_in_fresh_children(lab, case, sighting, reduction)
     if named is None:
-        named = _in_fresh_children(metered, case, sighting, width)
+        named = _in_fresh_children(lab, subject, sighting, width, effort)
         others = _one_of_each((*others, *named.found.other_failures))
-    return replace(named, found=replace(named.found, other_failures=others, cpu_seconds=metered.cpu_seconds))
+    return replace(named, found=replace(named.found, other_failures=others))
 
 
 def _one_of_each(others: Iterable[tuple[Case, Sighting]]) -> tuple[tuple[Case, Sighting], ...]:
@@ -234,76 +256,80 @@ is read out of bounds is filled anew for each run; a write out of bounds may dam
 def may_run_in_used_children(finding: Finding) -> bool:
     """Whether candidates may run in children that have run other cases. The result is confirmed in fresh ones."""
     lane = finding.lane
-    return finding.kind in STEADY_KINDS and TARGETS_BY_NAME[lane.target].runs.in_plain_process and not lane.fresh
+    return finding.kind in STEADY_KINDS and target_named(lane.target).runs.in_plain_process and not lane.fresh
 
 
-def _named_in_fresh_children(runner: Runner, case: Case, sighting: Sighting, reduction: Reduction) -> _Named | None:
+def _named_in_fresh_children(lab: MeteredLab, case: Case, sighting: Sighting, reduction: Reduction) -> _Named | None:
     """Name and confirm in fresh children what was reduced in used ones. Return None if it does not show the failure."""
     signature = sighting.signature
     if reduction.gone:
         return None
-    fresh = up_to_failure(runner.run_fresh, signature)
-    named = name_failure(fresh, reduction.case, reduction.lane, signature, traced=needs_trace(sighting.finding))
+    fresh = up_to_failure(lab.run_fresh, signature)
+    with lab.during(Step.NAME):
+        named = name_failure(fresh, reduction.case, reduction.lane, signature, traced=needs_trace(sighting.finding))
     if named is None:
         return None
     others = CONFIRMATIONS - 1  # the run that named it is the first
-    if not all(reproduces(fresh, reduction.case, reduction.lane, signature) for _ in range(others)):
-        return None
-    run = runner.run if may_run_in_used_children(named.finding) else runner.run_fresh
+    with lab.during(Step.CONFIRM):
+        if not all(reproduces(fresh, reduction.case, reduction.lane, signature) for _ in range(others)):
+            return None
+    run = lab.run if may_run_in_used_children(named.finding) else lab.run_fresh
     return _Named(_confirmed(case, reduction, named), run, named.observed)
 
 
-def _in_fresh_children(runner: Runner, case: Case, sighting: Sighting, width: int) -> _Named:
+def _in_fresh_children(lab: MeteredLab, subject: Subject, sighting: Sighting, width: int, effort: Effort) -> _Named:
     """Confirm, reduce and name in fresh children only.
 
     The finding is flaky if it is not confirmed, or if the reduced case does not show the failure when it is named.
     """
-    signature = sighting.signature
-    fresh = up_to_failure(runner.run_fresh, signature)
-    again = sum(reproduces(fresh, case, sighting.finding.lane, signature) for _ in range(CONFIRMATIONS))
+    case, signature = subject.case, sighting.signature
+    fresh = up_to_failure(lab.run_fresh, signature)
+    with lab.during(Step.CONFIRM):
+        again = sum(reproduces(fresh, case, sighting.finding.lane, signature) for _ in range(CONFIRMATIONS))
     if again < CONFIRMATIONS:
-        return _Named(_flaky(case, sighting, again, CONFIRMATIONS), runner.run_fresh)
-    reduction = _reduced(runner.run_fresh, case, sighting, width, confirmed=True)
-    named = name_failure(fresh, reduction.case, reduction.lane, signature)
+        return _Named(_flaky(case, sighting, again, CONFIRMATIONS), lab.run_fresh)
+    with lab.during(Step.REDUCE):
+        reduction = _reduced(lab.run_fresh, subject, sighting, width, effort, confirmed=True)
+    with lab.during(Step.NAME):
+        named = name_failure(fresh, reduction.case, reduction.lane, signature)
     if named is None:
         flaky = _flaky(case, sighting, CONFIRMATIONS, CONFIRMATIONS + RUNS)
-        return _Named(replace(flaky, other_failures=_other_sightings(reduction)), runner.run_fresh)
-    return _Named(_confirmed(case, reduction, named), runner.run_fresh)
+        return _Named(replace(flaky, other_failures=_other_sightings(reduction)), lab.run_fresh)
+    return _Named(_confirmed(case, reduction, named), lab.run_fresh)
 
 
-def _flaky(case: Case, sighting: Sighting, again: int, runs: int) -> Confirmed:
+def _flaky(case: Case, sighting: Sighting, again: int, runs: int) -> Investigated:
     names = tuple(lane.name for lane in sighting.lanes)
     signature = final_signature(sighting.signature, case)
-    return Confirmed(signature, sighting.finding, case, names, again, runs, case.graph.ops, None)
+    return Investigated(signature, sighting.finding, case, names, again, runs, case.graph.ops, None)
 
 
-def _reduced(run: RunLanes, case: Case, sighting: Sighting, width: int, *, confirmed: bool) -> Reduction:
-    signature, shortened = sighting.signature, up_to_failure(run, sighting.signature)
+def _reduced(
+    run: RunLanes, subject: Subject, sighting: Sighting, width: int, effort: Effort, *, confirmed: bool
+) -> Reduction:
+    case, signature, shortened = subject.case, sighting.signature, up_to_failure(run, sighting.signature)
     first = located(shortened, case, sighting.finding, signature) if len(case.graph.nodes) > 1 else Located({}, ())
     return reduce(
-        case,
-        sighting.finding.lane,
+        replace(subject, suspects=first.suspects),
         lambda smaller, lane: try_to_reproduce(shortened, smaller, lane, signature),
         lambda whole: first.computed if whole is case else computed_values(run, whole),
-        _effort(signature, len(case.graph.nodes)),
-        PASSES_OF_AN_INVESTIGATION,
+        effort,
+        REDUCERS_OF_AN_INVESTIGATION,
         width=width,
-        needs_ops=signature.needs_ops,
-        suspects=first.suspects,
         confirmed=confirmed,
     )
 
 
-def _effort(signature: Signature, nodes: int) -> Effort:
+def _effort(signature: Signature, nodes: int, of_tvm: Effort) -> Effort:
     if signature.kind in EXPENSIVE_KINDS:
         return EXPENSIVE_EFFORT
-    usual = EFFORT.get(signature.component, OTHER_EFFORT)
+    usual = of_tvm if signature.component is Component.TVM else OTHER_EFFORT
     return replace(usual, seconds=usual.seconds + SECONDS_OF_A_NODE * max(0, nodes - USUAL_NODES))
 
 
-def _confirmed(case: Case, reduction: Reduction, named: NamedFailure) -> Confirmed:
+def _confirmed(case: Case, reduction: Reduction, named: NamedFailure) -> Investigated:
     names = tuple(dict.fromkeys(lane.name for lane in named.lanes))
-    return Confirmed(
+    return Investigated(
         named.signature,
         named.finding,
         reduction.case,
@@ -324,16 +350,18 @@ def _other_sightings(reduction: Reduction) -> tuple[tuple[Case, Sighting], ...]:
     )
 
 
-def _blamed(run: RunLanes, found: Confirmed, observed: Mapping[LaneSpec, Observation]) -> Confirmed:
+def _blamed(run: RunLanes, found: Investigated, observed: Mapping[LaneSpec, Observation]) -> Investigated:
     """Add the blame, which is part of the signature of failures without a message."""
     fault = blame(run, found.case, found.finding, found.signature, observed)
     return replace(found, blame=fault, signature=final_signature(found.signature, found.case, fault))
 
 
-def _examined(run: RunLanes, found: Confirmed, run_sanitizer: RunSanitizer) -> Confirmed:
+def _examined(run: RunLanes, found: Investigated, run_sanitizer: RunSanitizer) -> Investigated:
     """Add the ONNX file that TVM imports, and the reports of compute-sanitizer, for findings that have these."""
     if exported.read_by_tvm(found.finding):
         found = replace(found, onnx=exported.onnx_file(run, found.case, found.finding.lane))
+    elif exported.reads_given_file(found.case, found.finding.lane):
+        found = replace(found, onnx=exported.given_file(run, found.case, found.finding.lane))
     if found.finding.stage in ON_THE_DEVICE:
         found = replace(found, reports=run_sanitizer(found.case, found.finding.lane))
     return found

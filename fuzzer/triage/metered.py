@@ -1,55 +1,80 @@
-"""Measure the CPU seconds of runs of lanes."""
+"""Measure the CPU seconds of runs of lanes and scripts, and of the steps of triage that ask for them."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
 
-from fuzzer.isolate.fleet import Investigator, Runner
+from fuzzer.isolate.fleet import Lab
 from fuzzer.isolate.reports import SanitizerReport, ScriptRun
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Result
 
 
-class Metered:
-    """A runner that adds up the CPU seconds of its runs. Several threads may call it at the same time."""
+class Step(StrEnum):
+    """What triage does with a sighting, in this order."""
 
-    def __init__(self, runner: Runner) -> None:
-        self._runner, self._lock, self.cpu_seconds = runner, threading.Lock(), 0.0
-
-    def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
-        return self._counted(self._runner.run(case, lanes))
-
-    def run_fresh(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
-        return self._counted(self._runner.run_fresh(case, lanes))
-
-    def _counted(self, result: Result) -> Result:
-        self._add(result.cpu_seconds)
-        return result
-
-    def _add(self, cpu_seconds: float) -> None:
-        with self._lock:
-            self.cpu_seconds += cpu_seconds
+    SUSPECT = "suspect"  # one run that names the operator of a new sighting
+    CHECK = "check"  # a run with TVM's checks of arguments
+    EXPLAIN = "explain"  # runs that show whether a known finding accounts for it
+    CONFIRM = "confirm"
+    REDUCE = "reduce"
+    NAME = "name"  # which lanes show it
+    BLAME = "blame"
+    RELEASES = "releases"  # which other releases of TVM show it
+    SCRIPT = "script"
+    SCOPE = "scope"  # its scope, a natural case and a regression test
 
 
-class MeteredLab(Metered):
-    """An investigator of which also the scripts and the runs under compute-sanitizer are added up."""
+CostBySteps = Mapping[Step, float]
+"""CPU seconds of the children, by step."""
 
-    def __init__(self, lab: Investigator) -> None:
-        super().__init__(lab)
-        self._lab = lab
+
+class MeteredLab:
+    """A lab that adds up the CPU seconds of its runs, and calls `count` with what each run gave. A script, or a run
+    under compute-sanitizer, has no outcomes. Several threads may call it at the same time."""
+
+    def __init__(self, lab: Lab, count: Callable[[Result], object] = lambda result: None) -> None:
+        self._lab, self._count = lab, count
+        self._lock, self.cpu_seconds = threading.Lock(), 0.0
+        self.by_step: Counter[Step] = Counter()
+
+    @contextmanager
+    def during(self, step: Step) -> Iterator[None]:
+        """What runs inside belongs to the step. One thread at a time may be inside, and steps do not nest."""
+        before = self.cpu_seconds
+        try:
+            yield
+        finally:
+            if spent := self.cpu_seconds - before:
+                self.by_step[step] += spent  # type: ignore[assignment]
 
     @property
     def versions(self) -> dict[str, str]:
         return self._lab.versions
 
+    def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        return self._metered(self._lab.run(case, lanes))
+
+    def run_fresh(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        return self._metered(self._lab.run_fresh(case, lanes))
+
     def run_script(self, source: str, lane: LaneSpec) -> ScriptRun:
         done = self._lab.run_script(source, lane)
-        self._add(done.cpu_seconds)
+        self._metered(Result({}, cpu_seconds=done.cpu_seconds))
         return done
 
     def examine(self, case: Case, lane: LaneSpec) -> tuple[SanitizerReport, ...]:
         reports = self._lab.examine(case, lane)
-        self._add(sum(report.cpu_seconds for report in reports))
+        self._metered(Result({}, cpu_seconds=sum(report.cpu_seconds for report in reports)))
         return reports
+
+    def _metered(self, result: Result) -> Result:
+        with self._lock:
+            self.cpu_seconds += result.cpu_seconds
+        self._count(result)
+        return result

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from fuzzer.isolate.fleet import RunLanes
 from fuzzer.lanes import plain_routes_beside, references_of
 from fuzzer.signature import Signature, final_signature, signature_of
 from fuzzer.triage.blame.context import traced_fully
-from fuzzer.triage.reproduce import Observation, RunLanes, judged_by, judged_run, observe
+from fuzzer.triage.reproduce import Observation, judged_by, judged_run, observe
 from generators.graph import Case
 from oracles.finding import Component, Finding, Mismatch
 from oracles.judge import judge_all

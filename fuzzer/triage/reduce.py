@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from fuzzer.signature import Signature, signature_of
 from fuzzer.triage.candidates import Candidate, CandidateChecks, Effort, EffortUsedUp, Predicate
-from fuzzer.triage.passes import CUTTING, PASSES, Pass, Subject
-from fuzzer.triage.passes.simpler_operators import simpler_operators
 from fuzzer.triage.proposals import smaller_proposals
+from fuzzer.triage.reducers import CUTTING, REDUCERS, Reducer, Subject
+from fuzzer.triage.reducers.simpler_operators import simpler_operators
 from generators.graph import Array, Case
 from generators.renumber import renumbered
 from oracles.finding import Finding
@@ -20,7 +20,7 @@ __all__ = ["Effort", "OtherFailure", "Reduction", "reduce"]
 ComputeValues = Callable[[Case], Mapping[str, Array]]
 
 UNCONFIRMED_CANDIDATES = 6
-"""After so many candidates without success, a case that nobody has confirmed runs itself."""
+"""After this many candidates without success, a case that nobody has confirmed runs itself."""
 
 EXTRA_RUNS = 2
 """How often the result runs again. Together with the run in which it was accepted, three runs show the failure."""
@@ -40,9 +40,11 @@ class Reduction:
 
     calls           how many calls of the predicate were needed
     finished        whether the fixpoint was reached before a limit
-    steps           the passes whose candidates were accepted, in order
+    steps           the reducers whose candidates were accepted, in order
     other_failures  one for each coarse signature
     ahead           how many further calls were made in advance and not needed
+    places          the first result of each call of the reduced case, as the case before the reduction names it; ()
+                    where the case was not reduced
     gone            whether the case itself ran and did not show the failure, which ended the reduction
     """
 
@@ -54,34 +56,32 @@ class Reduction:
     other_failures: tuple[OtherFailure, ...] = ()
     ahead: int = 0
     gone: bool = False
+    places: tuple[str, ...] = ()
 
 
 def reduce(
-    case: Case,
-    lane: LaneSpec,
+    subject: Subject,
     predicate: Predicate,
     compute_values: ComputeValues,
     effort: Effort = Effort(),
-    passes: Sequence[Pass] = PASSES,
+    reducers: Sequence[Reducer] = REDUCERS,
     *,
     width: int = 1,
-    needs_ops: bool = False,
-    suspects: tuple[str, ...] = (),
     confirmed: bool = True,
 ) -> Reduction:
-    """Return a case for which `predicate` holds, and which no pass can make smaller (by `Size`).
+    """Return a case for which `predicate` holds, and which no reducer can make smaller than the subject's (by `Size`).
 
     `compute_values` computes every value of a graph in PyTorch. Each candidate is tried once, `width` candidates at a
     time. If `predicate` is deterministic and the effort suffices, the result is deterministic. It does not depend on
-    `width`. `suspects` are results of the nodes that the evidence points at.
+    `width`.
 
     If the case is `confirmed`, `predicate` is called on the result `EXTRA_RUNS` more times at the end. If it is not,
     the caller confirms the result, and `predicate` is called on the case itself after `UNCONFIRMED_CANDIDATES`
     candidates without success.
     """
     with CandidateChecks(predicate, effort, width) as checks:
-        search = _Search(checks, compute_values, passes, confirmed)
-        smallest = search.run(search.with_values(Subject(case, lane, {}, needs_ops, suspects)))
+        search = _Search(checks, compute_values, reducers, confirmed)
+        smallest = search.run(search.with_values(subject))
         steps, other_failures = tuple(step.name for step in search.accepted), tuple(search.other_failures.values())
     return Reduction(
         renumbered(smallest.case),
@@ -92,12 +92,13 @@ def reduce(
         other_failures,
         checks.ahead,
         search.gone,
+        tuple(node.results[0].name for node in smallest.graph.nodes),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One accepted candidate: the pass that proposed it, the subject before, and the subject after."""
+    """One accepted candidate: the reducer that proposed it, the subject before, and the subject after."""
 
     name: str
     before: Subject
@@ -108,16 +109,16 @@ class _Search:
     """The state of one reduction: the accepted steps, and the other failures found so far."""
 
     def __init__(
-        self, checks: CandidateChecks, compute_values: ComputeValues, passes: Sequence[Pass], confirmed: bool
+        self, checks: CandidateChecks, compute_values: ComputeValues, reducers: Sequence[Reducer], confirmed: bool
     ) -> None:
-        self._checks, self._compute_values, self._passes = checks, compute_values, passes
+        self._checks, self._compute_values, self._reducers = checks, compute_values, reducers
         self._confirmed = confirmed
         self.accepted: list[_Step] = []
         self.other_failures: dict[Signature, OtherFailure] = {}
         self.finished = True
         self.gone = False
         self._first = 0
-        """The index of the pass that proposes first."""
+        """The index of the reducer that proposes first."""
 
     def run(self, subject: Subject) -> Subject:
         """Reduce to a fixpoint that shows the failure in every run.
@@ -152,10 +153,10 @@ class _Search:
     def _smaller(self, subject: Subject) -> Subject | None:
         """Accept and return the first candidate that shows the failure; None if there is none.
 
-        After a pass that cuts the graph, all passes propose in their order. After another pass, that pass proposes
-        first, then the passes after it, then those before it.
+        After a reducer that cuts the graph, all propose in their order. After another reducer, that one proposes
+        first, then those after it, then those before it.
         """
-        in_turn = (*self._passes[self._first :], *self._passes[: self._first])
+        in_turn = (*self._reducers[self._first :], *self._reducers[: self._first])
         for tried, (candidate, result) in enumerate(self._checks.results(_candidates(in_turn, subject)), 1):
             if not result.same:
                 for finding in result.findings:
@@ -169,7 +170,7 @@ class _Search:
             else:
                 smaller = self.with_values(candidate.subject, subject)
                 self.accepted.append(_Step(candidate.by.__name__, subject, smaller))
-                self._first = 0 if candidate.by in CUTTING else self._passes.index(candidate.by)
+                self._first = 0 if candidate.by in CUTTING else self._reducers.index(candidate.by)
                 return smaller
         return None
 
@@ -201,9 +202,9 @@ class _Search:
         return step.before
 
 
-def _candidates(passes: Sequence[Pass], subject: Subject) -> Iterator[Candidate]:
-    """Yield the proposals of the passes that are worth a run."""
-    for propose in passes:
+def _candidates(reducers: Sequence[Reducer], subject: Subject) -> Iterator[Candidate]:
+    """Yield the proposals of the reducers that are worth a run."""
+    for propose in reducers:
         for smaller in smaller_proposals(propose, subject):
             yield Candidate(propose, smaller)
 

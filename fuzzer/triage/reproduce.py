@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from fuzzer.lanes import EVERY_TVM_LANE, TORCH_LANES, needed, plain_routes_beside, readers_of
+from fuzzer.isolate.fleet import RunLanes
+from fuzzer.lanes import TORCH_LANES, needed, plain_routes_beside, plain_sibling, readers_of
 from fuzzer.signature import Signature, signature_of
 from generators.graph import Case
 from oracles.against_export import disputed_programs
 from oracles.against_onnxruntime import disputed_files
 from oracles.finding import OTHER_LANES, Finding, Kind
-from oracles.judge import judge_all, unconfirmed_files
-from oracles.lane import Engine, Importer, LaneSpec
+from oracles.judge import judge_all, judges_of_kernels, unconfirmed_files
+from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Outcomes, Result, Stage
 from oracles.reference import eager_run
-from oracles.siblings import sibling
-
-RunLanes = Callable[[Case, Sequence[LaneSpec]], Result]
-"""A function that runs lanes of a case: `run` or `run_fresh` of a `Runner`, or a wrapper of these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +84,14 @@ def _last_stage(signature: Signature) -> Stage | None:
 
 def _can_be_shortened(lane: LaneSpec) -> bool:
     """Whether the lane goes through its stages one after the other. torch.compile calls the importer while it runs."""
-    return lane.engine is Engine.TVM and lane.variant == "relax" and lane.importer is not Importer.DYNAMO
+    return lane.engine is Engine.TVM and lane.variant == "relax" and lane.importer.row.reads.is_one_graph
 
 
 def judged_by(lane: LaneSpec, signature: Signature | None = None) -> tuple[LaneSpec, ...]:
     """Return the lanes that are needed to judge the lane, for one failure or for all, and then the lane itself."""
     compared = signature is None or bool(signature.against) or signature.kind in _AGAINST_OTHERS
     values = signature is None or signature.kind.is_numeric
-    siblings = [sibling(lane, in_toolchain_of(EVERY_TVM_LANE, lane))] if compared else []
+    siblings = [plain_sibling(lane)] if compared else []
     majority = signature and (signature.kind in _AGAINST_OTHERS or signature.against == OTHER_LANES)
     others = plain_routes_beside(lane) if majority else ()
     lanes = (*needed(lane, values=values), *(each for each in siblings if each), *others, lane)
@@ -104,30 +101,28 @@ def judged_by(lane: LaneSpec, signature: Signature | None = None) -> tuple[LaneS
 _AGAINST_OTHERS = (Kind.BLOAT, Kind.SLOW)
 
 
-def in_toolchain_of(lanes: Sequence[LaneSpec], lane: LaneSpec) -> tuple[LaneSpec, ...]:
-    """Return the lanes `lanes` in the toolchain of `lane`."""
-    return tuple(replace(each, toolchain=lane.toolchain) for each in lanes)
-
-
 def judged_run(run: RunLanes, case: Case, lanes: Sequence[LaneSpec]) -> Result:
-    """Run the lanes, and in a second run other readers of exported files and programs, where these are needed."""
+    """Run the lanes, and in a second run other readers of exported files and programs, and the judges of kernels, where
+    these are needed."""
     return settled(run, case, run(case, lanes))
 
 
 def settled(run: RunLanes, case: Case, result: Result) -> Result:
-    """Run other readers of exported files and programs where these are needed to judge a result.
+    """Run other readers of exported files and programs, and the judges of kernels, where these are needed to judge a
+    result.
 
-    They are needed if a lane and PyTorch disagree about an exported file or program, or if TVM would be blamed for a
-    file that no other reader has confirmed.
+    Readers are needed if a lane and PyTorch disagree about an exported file or program, or if TVM would be blamed for a
+    file that no other reader has confirmed. Judges of kernels are needed if a lane fails that a driver runs.
     """
     outcomes = result.outcomes
     files = (*disputed_files(outcomes), *unconfirmed_files(case, outcomes))
     disputed = (*files, *disputed_programs(outcomes))
-    if not disputed:
+    kernels = judges_of_kernels(case, outcomes)
+    if not disputed and not kernels:
         return result
     judges = [lane for lane in TORCH_LANES if files and lane not in outcomes]
     readers = dict.fromkeys(reader for each in disputed for reader in readers_of(each))
-    return joined(result, run(case, [*judges, *readers]))
+    return joined(result, run(case, [*judges, *readers, *kernels]))
 
 
 def joined(first: Result, second: Result) -> Result:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from fuzzer.triage.passes.float_inputs import has_no_float
-from fuzzer.triage.passes.plain_lane import has_usual_importer, has_usual_target
-from fuzzer.triage.passes.plain_roles import owned_inputs
-from fuzzer.triage.passes.plain_types import unusual_dtypes
-from fuzzer.triage.passes.plain_values import value_complexity
-from fuzzer.triage.passes.plain_writing import written_extras
-from fuzzer.triage.passes.simpler_operators import operator_complexity
-from fuzzer.triage.passes.smaller_attributes import attribute_size
-from fuzzer.triage.passes.static_sizes import symbol_size
-from fuzzer.triage.passes.usual_opset import opset_rank
+from fuzzer.triage.reducers.float_inputs import has_no_float
+from fuzzer.triage.reducers.plain_lane import has_usual_importer, has_usual_target
+from fuzzer.triage.reducers.plain_roles import owned_inputs
+from fuzzer.triage.reducers.plain_types import unusual_dtypes
+from fuzzer.triage.reducers.plain_values import value_complexity
+from fuzzer.triage.reducers.plain_writing import written_extras
+from fuzzer.triage.reducers.simpler_operators import operator_complexity
+from fuzzer.triage.reducers.smaller_attributes import attribute_size
+from fuzzer.triage.reducers.static_sizes import symbol_size
+from fuzzer.triage.reducers.usual_opset import opset_rank
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.siblings import additions
@@ -27,6 +27,7 @@ class Size(NamedTuple):
     A candidate is accepted only if it is smaller than its origin. Therefore a reduction ends. The names of the fields
     are keys of `fuzz minimize --json`.
 
+    given       1 where lanes run the model that a person gave, not that of the graph
     operators   calls in the graph
     intricacy   how many plainer operators could replace the operators of the calls, in all
     lane        features of the lane that its plain sibling lacks; missing argument checks, a rare importer and another
@@ -43,6 +44,7 @@ class Size(NamedTuple):
     values      complexity of the numbers of each input; 0 for only zeros or only ones
     """
 
+    given: int
     operators: int
     intricacy: int
     lane: int
@@ -62,6 +64,7 @@ def size_of(case: Case, lane: LaneSpec) -> Size:
     graph = case.bound
     types = [item.value.type for item in graph.inputs]
     return Size(
+        given=int(case.given is not None),
         operators=len(graph.nodes),
         intricacy=operator_complexity(graph),
         lane=len(additions(lane)) + (not lane.asserts) + (not has_usual_importer(lane)) + (not has_usual_target(lane)),

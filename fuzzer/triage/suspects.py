@@ -11,10 +11,11 @@ import re
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
+from fuzzer.isolate.fleet import RunLanes
 from fuzzer.lanes import eager_of
 from fuzzer.signature import Signature
 from fuzzer.triage.eager_values import values_in, with_every_value
-from fuzzer.triage.reproduce import RunLanes, judged_by
+from fuzzer.triage.reproduce import judged_by
 from generators.graph import Array, Case, Graph
 from oracles.against_torch import judge
 from oracles.finding import Finding, Kind
@@ -28,7 +29,7 @@ MOST_BY_NAME = 3
 """How many nodes are suspected because of the names of their operators."""
 
 _WITH_VALUES = (
-    *(Kind.WRONG_VALUE, Kind.WRONG_DTYPE, Kind.WRONG_SHAPE, Kind.UNSTABLE),
+    *(Kind.WRONG_VALUE, Kind.WRONG_DTYPE, Kind.WRONG_SHAPE, Kind.SECOND_RUN_DIFFERS),
     *(Kind.OUT_OF_BOUNDS_READ, Kind.UNINITIALISED_READ),
 )
 
@@ -56,7 +57,11 @@ def located(run: RunLanes, case: Case, finding: Finding, signature: Signature) -
     outcomes = run(everything, lanes).outcomes
     if asks_lane:
         pointed = _pointed(outcomes[lane]) or _first(everything.graph, wrong_outputs(everything, lane, outcomes))
-    by_name = named_operators(case.graph, _text(finding)) if isinstance(finding.evidence, Raised) else ()
+    by_name = (
+        named_operators(case.graph, message_and_functions(finding.evidence))
+        if isinstance(finding.evidence, Raised)
+        else ()
+    )
     suspects = tuple(dict.fromkeys((*([pointed] if pointed else []), *by_name)))
     return Located(values_in(everything, outcomes), suspects)
 
@@ -100,14 +105,12 @@ def _lengths(op: str, text: str) -> list[int]:
 def _may_name_a_node(finding: Finding) -> bool:
     """Whether the importer that raised walks PyTorch's graph, or the nodes of the model of a case of ONNX."""
     raised = isinstance(finding.evidence, Raised) and finding.stage is Stage.IMPORT
-    return raised and not finding.lane.importer.is_onnx
+    return raised and not finding.lane.importer.row.reads.is_exported_file
 
 
-def _text(finding: Finding) -> str:
+def message_and_functions(raised: Raised) -> str:
     """Return the message of an exception, and the names of the functions in its traceback."""
-    assert isinstance(finding.evidence, Raised)
-    functions = (f"{frame.owner} {frame.function}" for frame in finding.evidence.frames)
-    return " ".join((finding.evidence.message, *functions))
+    return " ".join((raised.message, *(f"{frame.owner} {frame.function}" for frame in raised.frames)))
 
 
 def _pointed(outcome: Outcome) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from fuzzer.isolate.fleet import RunLanes
 from fuzzer.signature import Signature
-from fuzzer.triage.reproduce import Observation, RunLanes, observe
+from fuzzer.triage.reproduce import Observation, observe
 from generators.graph import Case
 from oracles.finding import Finding
 from oracles.lane import LaneSpec

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from fuzzer.triage.blame.context import BlameContext, LaneObservation
 from fuzzer.triage.eager_values import with_every_value, written_plainly
-from fuzzer.triage.passes.base import pruned
+from fuzzer.triage.reducers.base import pruned
 from fuzzer.triage.suspects import shows_values, wrong_outputs
 from generators.graph import Case, Graph
 

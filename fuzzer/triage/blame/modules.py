@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fuzzer.signature.blame import Blame, Place
+from fuzzer.signature.blame import ALREADY_WRONG, Blame, Place
 from fuzzer.triage.blame.context import BlameContext, LaneObservation
 from fuzzer.triage.blame.other_lanes import fails_on_other_target
 from fuzzer.triage.blame.stopped_pass import module_around
 from oracles.against_torch import judge
-from oracles.lane import DEFAULT_OPT_LEVEL, Execution, Importer, LaneSpec, Params, Pipeline, returns_gradients
+from oracles.importers import Importer
+from oracles.lane import DEFAULT_OPT_LEVEL, Execution, LaneSpec, Params, Pipeline, returns_gradients
 from oracles.outcome import Ran, Stage
 from oracles.targets import family_of
 from oracles.trace import (
@@ -21,15 +22,12 @@ from oracles.trace import (
     Trace,
 )
 
-_WITHOUT_MODULE = (Importer.DYNAMO,)
-"""Importers without a single imported module: torch.compile splits the model into several."""
-
 
 def blame_module(context: BlameContext, whole: LaneObservation, operator: str) -> Blame | None:
     """Blame the frontend, a legalization, a pass or the runtime, by evaluating the module and its kernels."""
     lane = context.lane
     if (
-        lane.importer in _WITHOUT_MODULE
+        not lane.importer.row.reads.is_one_graph
         or returns_gradients(lane)
         or lane.symbolic
         or family_of(lane.target) not in ("llvm", "c")
@@ -44,8 +42,7 @@ def blame_module(context: BlameContext, whole: LaneObservation, operator: str) -
         evidence = f"The imported module reads outside a tensor: {observation.trace.outside}"
         return _frontend(whole, operator, evidence)
     if correctness is Correctness.WRONG and not unknown:
-        evidence = "The imported module is already wrong when PyTorch evaluates it operator by operator"
-        return _frontend(whole, operator, evidence)
+        return _frontend(whole, operator, ALREADY_WRONG)
     if found := _by_a_kernel(context, whole.trace, examined, operator):
         return found
     if correctness is Correctness.WRONG and _others_are_right(context):
@@ -138,9 +135,8 @@ def _by_a_kernel(
 
 def _others_are_right(context: BlameContext) -> bool:
     lane = context.lane
-    if lane.dialect != "torch":  # a model of ONNX has one importer
-        return False
-    others = [each for each in (Importer.EXPORT, Importer.ONNX, Importer.EXPORT_RAW) if each is not lane.importer]
+    own = [each for each in Importer if each.row.dialect == lane.dialect]
+    others = [each for each in own if each.row.compared and each is not lane.importer]
     return any(
         context.observe(replace(lane, importer=each, opset=None, name=f"relax-{each}-other"), fully=True).is_right
         for each in others

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fuzzer.lanes import EVERY_TVM_LANE
+from fuzzer.lanes import plain_sibling
 from fuzzer.signature.blame import Blame, Place
 from fuzzer.triage.blame.context import BlameContext, LaneObservation
-from fuzzer.triage.reproduce import in_toolchain_of
 from oracles.lane import DEFAULT_OPT_LEVEL, LaneSpec, Params, Pipeline, default_executor, returns_gradients
-from oracles.siblings import additions, sibling
+from oracles.siblings import additions
 from oracles.targets import family_of
 from oracles.transforms import ROUND_TRIPS
 
@@ -21,7 +20,7 @@ def blame_lane_feature(context: BlameContext, whole: LaneObservation, operator: 
     """Blame the only feature that the lane adds to its plain sibling, if the sibling is right."""
     lane = context.lane
     found = _gradient(lane, operator) or _only_addition(lane, operator)
-    plain = _forward(lane) if returns_gradients(lane) else sibling(lane, in_toolchain_of(EVERY_TVM_LANE, lane))
+    plain = _forward(lane) if returns_gradients(lane) else plain_sibling(lane)
     if found is None or plain is None or not context.observe(plain, fully=True).is_right:
         return None
     return found
@@ -73,7 +72,7 @@ _PARAMS = {
 
 def _keeps_in_onnx(lane: LaneSpec) -> bool:
     """Whether the lane adds an option of `from_onnx`, whose name differs from that of other importers."""
-    return lane.params is Params.INPUTS and lane.importer.reads_onnx
+    return lane.params is Params.INPUTS and lane.importer.row.reads.is_file
 
 
 def _plain(lane: LaneSpec) -> str:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 from packaging.version import InvalidVersion, Version
 
+from fuzzer.isolate.fleet import RunLanes
 from fuzzer.signature import Signature
 from fuzzer.signature.blame import NO_RELEASES, Releases, ReleaseVerdict
-from fuzzer.triage.reproduce import RunLanes, observe
+from fuzzer.triage.reproduce import observe
 from generators.graph import Case
 from oracles.finding import Component, Finding
 from oracles.lane import LaneSpec

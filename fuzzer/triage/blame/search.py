@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from fuzzer.cases.open_sizes import symbol_only_in_formulas
+from fuzzer.isolate.fleet import RunLanes
 from fuzzer.signature import Signature
 from fuzzer.signature.blame import NO_BLAME, Blame, Origin, Place
 from fuzzer.triage.blame.bisection import DecidingPass, deciding_pass, programs
@@ -26,9 +28,9 @@ from fuzzer.triage.blame.origin import origin_of, place_in_python
 from fuzzer.triage.blame.other_lanes import blame_code_generator, blame_lane_feature
 from fuzzer.triage.blame.stopped_pass import blame_stopped_pass, legalizes, module_around
 from fuzzer.triage.blame.wrong_types import blame_first_wrong_type, blame_result_types
-from fuzzer.triage.reproduce import Observation, RunLanes
-from generators.graph import Case, Graph
-from generators.symbolic import Expr
+from fuzzer.triage.reproduce import Observation
+from generators.dialect import dialect_named
+from generators.graph import Case
 from oracles.finding import Component, Finding, Kind
 from oracles.lane import Engine, LaneSpec, is_relay
 from oracles.outcome import IllFormed, Raised, Stage
@@ -134,17 +136,11 @@ DECLARES_INPUTS = "create_input_vars"
 """The importer's function that declares the inputs, before any converter runs."""
 
 
-def symbol_only_in_formulas(graph: Graph) -> str:
-    """Return a symbol that occurs in sizes of inputs only inside formulas, or "". Which operator uses it is chance."""
-    sizes = [size for item in graph.inputs for size in item.value.type.shape if isinstance(size, Expr)]
-    hidden = {name for size in sizes for name in size.symbols} - {str(size) for size in sizes}
-    return min(hidden, default="")
-
-
 def _before_a_converter(context: BlameContext, trace: Trace, operator: str) -> Blame | None:
-    """Blame the importer of models of ONNX itself where it stops at an operator before it calls its converter."""
+    """Blame the importer of files itself where it stops at an operator before it calls its converter."""
     raised, (called, _) = context.finding.evidence, trace.converters[-1] if trace.converters else ("", "")
-    if context.lane.dialect != "onnx" or not isinstance(raised, Raised) or operator in ("", called):
+    is_file = dialect_named(context.lane.dialect).is_file
+    if not is_file or not isinstance(raised, Raised) or operator in ("", called):
         return None
     if any(frame.in_frontend and frame.function.startswith("_impl") for frame in raised.frames):
         return None

@@ -3,13 +3,13 @@ wherever the failure shows."""
 
 from __future__ import annotations
 
-from fuzzer.cases.dialect_words import words_of
 from fuzzer.signature.blame import Blame, Place
 from fuzzer.triage.blame.context import BlameContext, LaneObservation
 from fuzzer.triage.blame.modules import converter_of, mistyped
 from fuzzer.triage.eager_values import computed_values
-from fuzzer.triage.passes.base import Subject, cut
 from fuzzer.triage.proposals import checked
+from fuzzer.triage.reducers.base import Subject, cut
+from generators.dialect import dialect_named
 from generators.graph import Case, Node
 from oracles.trace import Trace
 
@@ -21,7 +21,7 @@ def blame_result_types(context: BlameContext, whole: LaneObservation, operator: 
     if not right or not declared or (len(declared) == len(right) and not wrong):
         return None
     one, other = wrong[0] if wrong else (f"{len(declared)} results", f"{len(right)} results")
-    reference = words_of(context.lane.dialect).reference
+    reference = dialect_named(context.lane.dialect).words.reference
     evidence = f"The imported module declares {one} where {reference} gives {other}"
     made, found = whole.trace.mistyped, mistyped(whole.trace, evidence)
     if made is None or found is None:

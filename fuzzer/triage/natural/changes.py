@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 
 from fuzzer.triage.natural.oddity import oddity, usual_rank
-from fuzzer.triage.passes.plain_values import counted
+from fuzzer.triage.reducers.plain_values import counted
 from fuzzer.triage.scope.neighbours import is_valid, with_attributes, with_types, with_usual_numbers
 from fuzzer.triage.scope.statement import is_number
 from generators.choice import ChoiceSource

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from fuzzer.isolate.fleet import Runner
+from fuzzer.isolate.fleet import Lab
 from fuzzer.signature import Signature, signature_of
 from fuzzer.triage.investigate import (
     EXPENSIVE_KINDS,
-    Confirmed,
+    Investigated,
     RunSanitizer,
     Sighting,
     confirm_as_it_is,
@@ -40,13 +40,13 @@ Fails = Callable[[Case], bool]
 
 
 def natural(
-    runner: Runner,
+    lab: Lab,
     case: Case,
     finding: Finding,
     saved: Signature,
     run_sanitizer: RunSanitizer,
     statement: Statement | None = None,
-) -> Confirmed | None:
+) -> Investigated | None:
     """Return the least odd case that was found to show the failure of the reduced `case`, confirmed and blamed as that
     was. `saved` is the final signature of the finding, and `statement` a certain statement of its scope.
 
@@ -55,20 +55,20 @@ def natural(
     """
     if finding.kind in NOT_LOOKED_FOR or case.graph.symbols:
         return None
-    found = least_odd(case, _fails(runner, case, finding), statement)
+    found = least_odd(case, _fails(lab, case, finding), statement)
     if found is case:
         return None
     sighting = Sighting(signature_of(finding), finding, (finding.lane,))
-    confirmed = confirm_as_it_is(runner, renumbered(in_order_of_use(found)), sighting, run_sanitizer)
+    confirmed = confirm_as_it_is(lab, renumbered(in_order_of_use(found)), sighting, run_sanitizer)
     if confirmed is None or confirmed.finding.kind is not finding.kind:
         return None
     return confirmed if confirmed.signature.blamed == saved.blamed else None
 
 
-def _fails(runner: Runner, case: Case, finding: Finding) -> Fails:
-    finding = cheaper(runner, case, finding)
+def _fails(lab: Lab, case: Case, finding: Finding) -> Fails:
+    finding = cheaper(lab, case, finding)
     signature, lane = signature_of(finding), finding.lane
-    run = up_to_failure(runner.run if may_run_in_used_children(finding) else runner.run_fresh, signature)
+    run = up_to_failure(lab.run if may_run_in_used_children(finding) else lab.run_fresh, signature)
 
     def fails(other: Case) -> bool:
         found = try_to_reproduce(run, other, lane, signature)

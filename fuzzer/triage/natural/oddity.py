@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import starmap
 
-from fuzzer.triage.passes.plain_values import value_complexity
+from fuzzer.triage.reducers.plain_values import value_complexity
 from fuzzer.triage.scope.statement import is_number
 from generators.graph import Array, Attr, Case, DType, Form, Input, Layout, Node, TensorType
 from generators.table import TABLE

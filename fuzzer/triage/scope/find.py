@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from fuzzer.isolate.fleet import Runner
+from fuzzer.isolate.fleet import Lab, Runner
 from fuzzer.triage.investigate import EXPENSIVE_KINDS
-from fuzzer.triage.metered import Metered
+from fuzzer.triage.metered import MeteredLab
 from fuzzer.triage.scope.asking import answer_of, asker
+from fuzzer.triage.scope.ignored import ignored
 from fuzzer.triage.scope.neighbours import is_valid, neighbours, with_attributes, with_usual_numbers, with_whole_numbers
 from fuzzer.triage.scope.open_sizes import asker_of_opened, open_dimensions, open_rows, opened
 from fuzzer.triage.scope.routes import routes
@@ -21,7 +22,16 @@ from generators.graph import Case
 from oracles.finding import Finding, Kind
 from oracles.lane import Engine
 
-MOST_QUESTIONS, CPU_SECONDS = 130, 12.0
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """The limits of one scope: cases that are asked about, and CPU seconds."""
+
+    questions: int
+    seconds: float
+
+
+WHOLE_EFFORT = Effort(130, 12.0)
 LEARNT, TABLE, INSIDE, OUTSIDE = 0.35, 0.6, 0.72, 0.84
 """Parts of the effort at which learning, the table, and each side of the confirmation end. The rest is for siblings and
 other routes."""
@@ -30,9 +40,7 @@ ROUNDS = 3
 """How many statements are put to the test."""
 
 
-def scope_of(
-    runner: Runner, case: Case, finding: Finding, most: int = MOST_QUESTIONS, seconds: float = CPU_SECONDS
-) -> Scope:
+def scope_of(lab: Lab, case: Case, finding: Finding, effort: Effort = WHOLE_EFFORT) -> Scope:
     """Return the scope of a finding with this reduced case.
 
     Where dimensions of the case are open, they are open in all cases, and a statement is about their sizes in the run.
@@ -43,45 +51,33 @@ def scope_of(
     """
     if finding.kind in EXPENSIVE_KINDS:
         return NO_SCOPE
-    metered, source = Metered(runner), NumpySource(0)
+    metered, source = MeteredLab(lab), NumpySource(0)
     finding = cheaper(metered, case, finding)
     ask, dimensions = asker(metered, finding), open_dimensions(case)
     if dimensions:
         ask, case = asker_of_opened(ask, dimensions), case.at(case.sizes)
-    plain = with_usual_numbers(source, case)
-    usual = [(each, ask(each)) for each in (plain, with_whole_numbers(plain))]
-    numbers_matter = usual[0][1] is not Answer.FAILS or usual[1][1] is Answer.PASSES
-    start = case if numbers_matter else plain
 
-    def with_other_numbers(case: Case) -> Case:
-        return with_usual_numbers(source, case)
+    def used(count: int) -> float:
+        return max(count / effort.questions, metered.cpu_seconds / effort.seconds)
 
-    answers = Answers(
-        ask,
-        lambda count: max(count / most, metered.cpu_seconds / seconds),
-        with_numbers=numbers_matter,
-        with_other_numbers=with_other_numbers if finding.kind is Kind.WRONG_VALUE and not numbers_matter else None,
-    )
-    for usual_case, answer in usual:
-        answers.record(usual_case, answer)
-    if numbers_matter and answers.about(case) is not Answer.FAILS:
+    answers, start = _first_answers(source, case, ask, used, wrong=finding.kind is Kind.WRONG_VALUE)
+    if answers.with_numbers and answers.about(case) is not Answer.FAILS:
         return replace(NO_SCOPE, cpu_seconds=metered.cpu_seconds)
 
     def near(cases: Sequence[Case], count: int) -> Iterator[Case]:
-        return neighbours(source, cases, count, with_numbers=numbers_matter)
+        return neighbours(source, cases, count, with_numbers=answers.with_numbers)
 
-    table = list(variations(source, start, with_numbers=numbers_matter))
+    table = list(variations(source, start, with_numbers=answers.with_numbers))
     for each in table:
         if each.what.startswith(DTYPE_OF):  # what a bug needs most often
             answers.about(each.case)
     learn(near, answers, [each.case for each in table], LEARNT)
     rows = _rows(answers, table)
+    tried = [(each, answers.about(each.case)) for each in table if answers.knows(each.case)]
+    ignores = () if dimensions else ignored(metered, start, finding, tried, lambda: answers.used() < INSIDE)
     statement, hits = _confirmed_statement(near, answers, start)
-
-    failing = [
-        start,
-        *(each.case for each in table if answers.knows(each.case) and answers.about(each.case) is Answer.FAILS),
-    ]
+    known = (each.case for each in table if answers.knows(each.case))
+    failing = [start, *(each for each in known if answers.about(each) is Answer.FAILS)]
 
     def has_time() -> bool:
         return answers.used() < 1.0
@@ -92,9 +88,29 @@ def scope_of(
         (*rows, *open_rows(metered, failing, finding, has_time)),
         () if dimensions else siblings(metered, source, start, finding, statement, has_time),
         routes(metered, opened(start, dimensions) or start, finding, has_time),
+        ignores,
         answers.count,
         round(metered.cpu_seconds, 2),
     )
+
+
+def _first_answers(
+    source: NumpySource, case: Case, ask: Callable[[Case], Answer], used: Callable[[int], float], *, wrong: bool
+) -> tuple[Answers, Case]:
+    """Ask whether the numbers of the case matter. Return the answers, and the case to start from, which has usual
+    numbers if they do not. `wrong`: whether the finding is a wrong result, which can be right by chance."""
+    plain = with_usual_numbers(source, case)
+    usual = [(each, ask(each)) for each in (plain, with_whole_numbers(plain))]
+    matter = usual[0][1] is not Answer.FAILS or usual[1][1] is Answer.PASSES
+
+    def with_other_numbers(case: Case) -> Case:
+        return with_usual_numbers(source, case)
+
+    other = with_other_numbers if wrong and not matter else None
+    answers = Answers(ask, used, with_numbers=matter, with_other_numbers=other)
+    for usual_case, answer in usual:
+        answers.record(usual_case, answer)
+    return answers, case if matter else plain
 
 
 def cheaper(runner: Runner, case: Case, finding: Finding) -> Finding:

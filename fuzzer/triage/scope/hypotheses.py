@@ -80,7 +80,7 @@ def _candidates(excluded: dict[Condition, int]) -> list[Condition]:
 def _covering(
     candidates: Sequence[Condition], excluded: dict[Condition, int], everything: int, count: int
 ) -> Iterator[tuple[Condition, ...]]:
-    """Yield groups of so many conditions that exclude all passing cases together, and none of which can be left out."""
+    """Yield groups of `count` conditions that exclude all passing cases together, and none of which can be left out."""
     if count < MOST_CONDITIONS:
         for group in combinations(candidates, count):
             if _covers(group, excluded, everything):

@@ -12,6 +12,7 @@ from generators.check import check, retyped
 from generators.choice import ChoiceSource
 from generators.domain import ANY, Bounds
 from generators.graph import (
+    DRAWN,
     Array,
     Attrs,
     Case,
@@ -132,7 +133,7 @@ def _dtype(source: ChoiceSource, case: Case) -> Case | None:
     item = _some_input(source, case)
     if item is None:
         return None
-    old, new = item.value.type.dtype, source.choice(tuple(DType))
+    old, new = item.value.type.dtype, source.choice(DRAWN)
     together = source.chance(60)
     return with_types(
         source,

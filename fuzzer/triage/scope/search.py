@@ -6,7 +6,7 @@ Opper and Sompolinsky, "Query by Committee", COLT 1992).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from fuzzer.triage.scope.hypotheses import cost_of, statements
@@ -18,13 +18,14 @@ from generators.graph import Case
 Ask = Callable[[Case], Answer]
 
 Near = Callable[[Sequence[Case], int], Iterable[Case]]
-"""Returns at most so many cases near given ones."""
+"""Returns at most this many cases near given ones."""
 
 COMMITTEE = 8
 """How many of the plainest statements vote."""
 
-POOL = 60
-"""How many cases they vote about."""
+POOL, FRESH = 60, 8
+"""How many cases they vote about, and how many of them are drawn anew for each question: drawing all of them anew takes
+longer than many a run."""
 
 HELD_OUT = 20
 """How many cases on each side of a statement confirm it."""
@@ -33,7 +34,7 @@ POOLS_OF_HELD_OUT = 6
 """How many pools are looked through for cases on a side."""
 
 QUIET, QUIET_WITHOUT_PASSES = 8, 30
-"""A search ends when so many answers in turn were as the plainest statement says."""
+"""A search ends when this many answers in turn were as the plainest statement says."""
 
 ASKED_AGAIN, MOST_BY_CHANCE = 2, 0.1
 """How often a case is asked again that passes perhaps by chance, and how many such cases there may be for each one that
@@ -66,7 +67,7 @@ class Answers:
         with_numbers: bool = True,
         with_other_numbers: Callable[[Case], Case] | None = None,
     ) -> None:
-        self._ask, self._used, self._with_numbers = ask, used, with_numbers
+        self._ask, self._used, self.with_numbers = ask, used, with_numbers
         self._with_other_numbers = with_other_numbers
         self._answered: dict[str, Answered] = {}
         self._by_chance: list[Answered] = []
@@ -96,10 +97,13 @@ class Answers:
         self._statements = None
 
     def properties_of(self, case: Case) -> Properties:
-        return properties(case, with_numbers=self._with_numbers)
+        return properties(case, with_numbers=self.with_numbers)
 
     def knows(self, case: Case) -> bool:
-        return case_file.digest(case) in self._answered
+        return self.has(case_file.digest(case))
+
+    def has(self, digest: str) -> bool:
+        return digest in self._answered
 
     @property
     def count(self) -> int:
@@ -143,25 +147,57 @@ def learn(near: Near, answers: Answers, first: Sequence[Case] = (), until: float
     """Ask until the plainest statement is right about all cases for a while, or until this part of the effort is used.
     The cases `first` are asked about before others that say as much. Return the plainest statement; None where no
     statement fits."""
-    quiet = 0
+    quiet, pool = 0, _Pool(near, answers, first)
     while answers.used() < until and quiet < (QUIET if answers.that(Answer.PASSES) else QUIET_WITHOUT_PASSES):
         committee = answers.statements()
-        pool = [*(case for case in first if not answers.knows(case)), *_new_cases(near, answers)]
-        if not pool:
+        pool.renew()
+        if not pool.cases:
             break
-        case = _most_disputed(committee, [(each, answers.properties_of(each)) for each in pool])
-        quiet += case is None
-        case = case or pool[-1]
-        answer = answers.about(case)
-        if not committee or contradicts(committee[0], answers.properties_of(case), answer):
+        disputed = _most_disputed(committee, pool.cases)
+        quiet += disputed is None
+        chosen = disputed or pool.cases[-1]
+        answer = answers.about(chosen.case)
+        if not committee or contradicts(committee[0], chosen.properties, answer):
             quiet = 0
     found = answers.statements()
     return found[0] if found else None
 
 
-def _new_cases(near: Near, answers: Answers) -> list[Case]:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Candidate:
+    case: Case
+    properties: Properties
+    digest: str
+
+
+class _Pool:
+    """The cases that the committee votes about: `first`, and those drawn last."""
+
+    def __init__(self, near: Near, answers: Answers, first: Sequence[Case]) -> None:
+        self._near, self._answers = near, answers
+        self._first = [self._candidate(case) for case in first]
+        self._drawn: list[_Candidate] = []
+
+    @property
+    def cases(self) -> list[_Candidate]:
+        return [*self._first, *self._drawn]
+
+    def renew(self) -> None:
+        """Leave out what was asked, and draw new cases near those that are known by now."""
+        count = FRESH if self._drawn else POOL
+        self._drawn += map(self._candidate, _new_cases(self._near, self._answers, count))
+        self._first, self._drawn = self._unanswered(self._first), self._unanswered(self._drawn)[-POOL:]
+
+    def _unanswered(self, candidates: Sequence[_Candidate]) -> list[_Candidate]:
+        return [each for each in candidates if not self._answers.has(each.digest)]
+
+    def _candidate(self, case: Case) -> _Candidate:
+        return _Candidate(case, self._answers.properties_of(case), case_file.digest(case))
+
+
+def _new_cases(near: Near, answers: Answers, count: int = POOL) -> Iterator[Case]:
     known = [each.case for each in (*answers.that(Answer.FAILS), *answers.that(Answer.PASSES)[-LAST_PASSES:])]
-    return [case for case in near(known, POOL) if not answers.knows(case)]
+    return (case for case in near(known, count) if not answers.knows(case))
 
 
 def contradicts(statement: Statement, case: Properties, answer: Answer) -> bool:
@@ -169,14 +205,14 @@ def contradicts(statement: Statement, case: Properties, answer: Answer) -> bool:
     return answer.decides and statement.holds(case) is not (answer is Answer.FAILS)
 
 
-def _most_disputed(committee: Sequence[Statement], pool: Iterable[tuple[Case, Properties]]) -> Case | None:
+def _most_disputed(committee: Sequence[Statement], pool: Iterable[_Candidate]) -> _Candidate | None:
     """Return the case about which most statements disagree, plain statements first; None where they all agree."""
     best, most = None, 0.0
-    for case, found in pool:
-        votes = [(each.holds(found), 1.0 / max(cost_of(each), 1.0)) for each in committee]
+    for candidate in pool:
+        votes = [(each.holds(candidate.properties), 1.0 / max(cost_of(each), 1.0)) for each in committee]
         disputed = min(sum(weight for holds, weight in votes if holds is side) for side in (True, False))
         if disputed > most:
-            best, most = case, disputed
+            best, most = candidate, disputed
     return best
 
 

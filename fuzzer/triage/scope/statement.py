@@ -105,7 +105,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """How many held-out cases were as a statement says, of so many that decided."""
+    """How many held-out cases were as a statement says, of this many that decided."""
 
     right: int = 0
     of: int = 0
@@ -121,6 +121,23 @@ class Variation:
 
 
 @dataclass(frozen=True, slots=True)
+class Ignored:
+    """An attribute that a lane ignores: with another value of it alone, the reference's result changes, and the lane's
+    does not.
+
+    call       the number of the call in the graph
+    attribute  its name
+    value      the value in the reduced case, as the table writes it
+    as_if      the value for which the lane's result is right
+    """
+
+    call: int
+    attribute: str
+    value: str
+    as_if: str
+
+
+@dataclass(frozen=True, slots=True)
 class Scope:
     """How far a bug reaches.
 
@@ -130,6 +147,7 @@ class Scope:
     variations  the reduced case with one thing changed
     siblings    operators that are implemented in the same way, and what they do
     routes      other lanes, by what distinguishes them, and what they do with the reduced case
+    ignored     attributes that the lane ignores
     cases       how many cases ran, all together; 0 where the scope was not looked for
     """
 
@@ -139,6 +157,7 @@ class Scope:
     variations: tuple[Variation, ...] = ()
     siblings: tuple[tuple[str, Answer], ...] = ()
     routes: tuple[tuple[str, Answer], ...] = ()
+    ignored: tuple[Ignored, ...] = ()
     cases: int = 0
     cpu_seconds: float = 0.0
 

@@ -18,11 +18,13 @@ from fuzzer.triage.scope.neighbours import (
 )
 from fuzzer.triage.scope.operand_count import with_operands_left_out_and_added
 from fuzzer.triage.scope.properties import optional_parts
+from fuzzer.triage.scope.table_conditions import NUMBERS_OF
 from generators.choice import ChoiceSource
+from generators.dialect import dialect_named
 from generators.domain import ANY
-from generators.graph import Array, Attr, Case, DType, Input, Layout, Node, Role, TensorType, holds_floats
-from generators.onnx.operator import INPUTS, OUTPUTS, NodeForm
-from generators.table import TABLE
+from generators.graph import DRAWN, Array, Attr, Case, DType, Input, Layout, Node, Role, TensorType, holds_floats
+from generators.onnx.operator import INPUTS, OUTPUTS
+from generators.table import TABLE, dialect_of
 from generators.values import holds
 
 RANKS = range(6)
@@ -78,7 +80,7 @@ def _together(case: Case) -> list[tuple[str, list[Input]]]:
 
 def _dtypes(source: ChoiceSource, case: Case) -> Iterator[Varied]:
     for names, items in _together(case)[:MOST_GROUPS]:
-        for dtype in DType:
+        for dtype in DRAWN:
             types = {item.value.name: item.value.type.with_dtype(dtype) for item in items}
             varied = _typed(source, case, types) if all(_may_be(item, dtype) for item in items) else None
             yield from _varied(f"{DTYPE_OF}{names}", dtype.value, varied)
@@ -153,17 +155,17 @@ def _attributes(source: ChoiceSource, case: Case) -> Iterator[Varied]:
                 if attrs is not None and len(by_class) < most:
                     by_class.setdefault(class_of(attrs[key]), attrs[key])
             for each in by_class.values():
-                what, text = _words(node, key, each)
+                what, text = attribute_in_words(node, key, each)
                 yield from _varied(what, text, with_attributes(case, index, {key: each}))
 
 
-def _words(node: Node, key: str, value: Attr) -> tuple[str, str]:
-    """What a row of the table calls an attribute and its value."""
+def attribute_in_words(node: Node, key: str, value: Attr) -> tuple[str, str]:
+    """What a row of the table calls an attribute of a call, and a value of it."""
     changed = replace(node, attrs={**node.attrs, key: value})
     if parts := optional_parts(changed, key) if key in (INPUTS, OUTPUTS) else ():
         kind = "inputs" if key == INPUTS else "outputs"
         return f"optional {kind}", " and ".join(name for name, there in parts if there) or "none"
-    left_out = value is None and isinstance(TABLE[node.op].source, NodeForm)
+    left_out = value is None and dialect_of(node.op).none_is_left_out
     return key, "left out" if left_out else _text(value)
 
 
@@ -178,24 +180,18 @@ def _text(value: Attr) -> str:
 
 def _of_input(case: Case, item: Input, with_numbers: bool) -> Iterator[Varied]:
     name, array, free = item.value.name, case.tensors[item.value.name], item.domain == ANY
-    dtype = item.value.type.dtype
+    dtype, dialect = item.value.type.dtype, dialect_named(case.graph.dialect)
     if with_numbers and free and array.size and dtype is not DType.BOOL and item.layout is not Layout.EXPANDED:
         for value, numbers in _numbers(array, dtype).items():
-            yield Varied(f"numbers of {name}", value, replace(case, tensors={**case.tensors, name: numbers}))
+            yield Varied(f"{NUMBERS_OF}{name}", value, replace(case, tensors={**case.tensors, name: numbers}))
     for role in (Role.INPUT, Role.PARAM if dtype.is_float else Role.BUFFER):
-        value = _name(role, case.graph.dialect)
+        value = dialect.roles[role]
         layout = Layout.CONTIGUOUS if role.is_owned else item.layout
         yield Varied(f"role of {name}", value, with_input(case, replace(item, role=role, layout=layout)))
-    has_layouts = case.graph.dialect == "torch" and not item.role.is_owned
+    has_layouts = dialect.has_layouts and not item.role.is_owned
     if free and has_layouts and item.value.type.rank > 1:
         for layout in (Layout.CONTIGUOUS, Layout.TRANSPOSED, Layout.STRIDED):
             yield Varied(f"layout of {name}", str(layout), with_input(case, replace(item, layout=layout)))
-
-
-def _name(role: Role, dialect: str) -> str:
-    if dialect == "onnx":
-        return {Role.INPUT: "input", Role.PARAM: "initializer", Role.BUFFER: "Constant"}[role]
-    return "parameter" if role.is_owned else "input"
 
 
 def _numbers(array: Array, dtype: DType) -> dict[str, Array]:

@@ -6,8 +6,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fuzzer.triage.scope.statement import LEAST_HELD_OUT, Condition, Relation, Scope, Statement, Variation
-from generators.graph import DType, Graph, Scalar
+from fuzzer.triage.scope.statement import (
+    LEAST_HELD_OUT,
+    Condition,
+    Relation,
+    Scope,
+    Statement,
+    Variation,
+)
+from fuzzer.triage.scope.table_conditions import table_in_words
+from generators.dialect import dialect_named
+from generators.graph import DRAWN, DType, Graph, Scalar
 
 ALWAYS = "in every case that was tried"
 
@@ -25,6 +34,9 @@ def sentence(scope: Scope, graph: Graph) -> str:
 
     Without a held-out case that fails, a statement is a guess."""
     if scope.statement is None:
+        condition = table_in_words(scope.variations)
+        if condition:
+            return f"In the table it fails where {condition}; no simple condition fits all other cases."
         return "" if not scope.cases else "No simple condition says when it fails."
     right, of = scope.inside.right + scope.outside.right, scope.inside.of + scope.outside.of
     confirmed = f"{right} of {of} held-out cases agree" if of else "no other case could confirm it"
@@ -65,7 +77,8 @@ def _condition(condition: Condition, graph: Graph) -> str:
         return f"{subject} is left out" if what == "dtype" else f"{subject} has no {_thing(what)}"
     if what == "elements" and (condition.relation, condition.values) in _EMPTY_OR_NOT:
         return f"{subject} {_EMPTY_OR_NOT[condition.relation, condition.values]}"
-    if graph.dialect == "onnx" and what == "value" and condition.values == (None,):
+    none_is_left_out = dialect_named(graph.dialect).none_is_left_out
+    if none_is_left_out and what == "value" and condition.values == (None,):
         return f"{subject} is {'left out' if condition.relation is Relation.IN else 'given'}"
     if what in _YES_OR_NO and condition.relation in (Relation.IN, Relation.NOT_IN) and len(condition.values) == 1:
         yes, no = _YES_OR_NO[what]
@@ -80,8 +93,8 @@ def _condition(condition: Condition, graph: Graph) -> str:
 
 
 _KINDS: dict[frozenset[Scalar], str] = {
-    frozenset(dtype.value for dtype in DType if dtype.is_float): "floats",
-    frozenset(dtype.value for dtype in DType if not dtype.is_float and dtype is not DType.BOOL): "integers",
+    frozenset(dtype.value for dtype in DRAWN if dtype.is_float): "floats",
+    frozenset(dtype.value for dtype in DRAWN if not dtype.is_float and dtype is not DType.BOOL): "integers",
 }
 _EMPTY_OR_NOT: dict[tuple[Relation, tuple[Scalar, ...]], str] = {
     (Relation.AT_LEAST, (1,)): "is not empty",

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fuzzer.triage.passes.base import Subject
+from fuzzer.triage.reducers.base import Subject
 from generators.graph import Array, DType, Graph, Input
 from generators.values import holds
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fuzzer.triage.passes.base import Subject
-from fuzzer.triage.passes.keep_region import region
+from fuzzer.triage.reducers.base import Subject
+from fuzzer.triage.reducers.keep_region import region
 
 
 def pointed_node(subject: Subject) -> Iterator[Subject]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import product
 
-from fuzzer.triage.passes.base import Subject
+from fuzzer.triage.reducers.base import Subject
 from generators.graph import Attr, Graph, Node, Scalar
 from generators.table import TABLE
 
@@ -35,6 +35,9 @@ def attribute_size(graph: Graph) -> int:
 
 
 def _not_default(node: Node) -> dict[str, Attr]:
+    """The attributes that may be changed: none of a call that has no row of its own."""
+    if TABLE[node.op].unlisted:
+        return {}
     defaults = TABLE[node.op].defaults
     return {key: value for key, value in node.attrs.items() if key not in defaults or value != defaults[key]}
 

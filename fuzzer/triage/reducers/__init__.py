@@ -1,27 +1,29 @@
-"""The reduction passes, in the order in which they are tried."""
+"""The reducers, in the order in which they are tried."""
 
-from fuzzer.triage.passes.base import Pass, Subject
-from fuzzer.triage.passes.bypass_nodes import bypass_nodes
-from fuzzer.triage.passes.cut_region import cut_region
-from fuzzer.triage.passes.drop_outputs import drop_outputs
-from fuzzer.triage.passes.fewer_operands import fewer_operands
-from fuzzer.triage.passes.float_inputs import float_inputs
-from fuzzer.triage.passes.keep_region import keep_region
-from fuzzer.triage.passes.lower_rank import lower_rank
-from fuzzer.triage.passes.plain_lane import plain_lane
-from fuzzer.triage.passes.plain_roles import plain_roles
-from fuzzer.triage.passes.plain_types import plain_types
-from fuzzer.triage.passes.plain_values import plain_values
-from fuzzer.triage.passes.plain_writing import plain_writing
-from fuzzer.triage.passes.pointed_node import pointed_node
-from fuzzer.triage.passes.shrink_dims import shrink_dims
-from fuzzer.triage.passes.simpler_operators import simpler_operators
-from fuzzer.triage.passes.smaller_attributes import smaller_attributes
-from fuzzer.triage.passes.static_sizes import static_sizes
-from fuzzer.triage.passes.usual_opset import usual_opset
+from fuzzer.triage.reducers.base import Reducer, Subject
+from fuzzer.triage.reducers.bypass_nodes import bypass_nodes
+from fuzzer.triage.reducers.cut_region import cut_region
+from fuzzer.triage.reducers.drop_outputs import drop_outputs
+from fuzzer.triage.reducers.fewer_operands import fewer_operands
+from fuzzer.triage.reducers.float_inputs import float_inputs
+from fuzzer.triage.reducers.keep_region import keep_region
+from fuzzer.triage.reducers.lower_rank import lower_rank
+from fuzzer.triage.reducers.plain_lane import plain_lane
+from fuzzer.triage.reducers.plain_roles import plain_roles
+from fuzzer.triage.reducers.plain_types import plain_types
+from fuzzer.triage.reducers.plain_values import plain_values
+from fuzzer.triage.reducers.plain_writing import plain_writing
+from fuzzer.triage.reducers.pointed_node import pointed_node
+from fuzzer.triage.reducers.shrink_dims import shrink_dims
+from fuzzer.triage.reducers.simpler_operators import simpler_operators
+from fuzzer.triage.reducers.smaller_attributes import smaller_attributes
+from fuzzer.triage.reducers.static_sizes import static_sizes
+from fuzzer.triage.reducers.usual_opset import usual_opset
+from fuzzer.triage.reducers.without_given import without_given
 
-CUTTING: tuple[Pass, ...] = (
+CUTTING: tuple[Reducer, ...] = (
     pointed_node,  # first: most reductions end here after one call
+    without_given,  # of models that a person gave
     keep_region,  # most others end here after a few calls
     drop_outputs,  # before cut_region, because it removes whole branches at once
     cut_region,  # before bypass_nodes, because it removes all nodes between two needed ones at once
@@ -29,7 +31,7 @@ CUTTING: tuple[Pass, ...] = (
 )
 """These make graphs smaller. After each success, all of them are tried again."""
 
-PASSES: tuple[Pass, ...] = (
+REDUCERS: tuple[Reducer, ...] = (
     *CUTTING,
     plain_lane,  # early, because a plainer lane runs faster
     static_sizes,  # before shrink_dims, which can shrink every static size
@@ -46,4 +48,4 @@ PASSES: tuple[Pass, ...] = (
     simpler_operators,  # last, because most operators have several plainer ones, and few of them show the failure
 )
 
-__all__ = ["CUTTING", "PASSES", "Pass", "Subject"]
+__all__ = ["CUTTING", "REDUCERS", "Reducer", "Subject"]

@@ -1,6 +1,6 @@
-"""The type of reduction passes. A pass is a pure function that proposes smaller subjects and runs nothing.
+"""The type of reducers. A reducer is a pure function that proposes smaller subjects and runs nothing.
 
-A pass may propose invalid subjects; the reducer rejects them.
+A reducer may propose invalid subjects; `fuzzer.triage.reduce` rejects them.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from generators.dialect import dialect_named
 from generators.domain import ANY, NONZERO, POSITIVE
 from generators.graph import Array, Case, Graph, Input, Role, Value
 from generators.values import holds
@@ -18,10 +19,11 @@ from oracles.lane import LaneSpec
 class Subject:
     """The subject of a reduction: a case, and the lane that shows the failure.
 
-    computed   the values that PyTorch computes, by name. A pass can replace a value by an input with the same numbers.
-               Some values may be missing
+    computed   the values that PyTorch computes, by name; some may be missing. A reducer can replace a value by an input
+               with the same numbers
     needs_ops  whether only the operators distinguish the failure from others, as for a wrong result or a death
     suspects   results of the nodes that the evidence points at, most likely first
+    operators  the rows that a call may be replaced by; None: any. Those of a person's model are its own
     """
 
     case: Case
@@ -29,6 +31,7 @@ class Subject:
     computed: Mapping[str, Array]
     needs_ops: bool = False
     suspects: tuple[str, ...] = ()
+    operators: frozenset[str] | None = None
 
     @property
     def graph(self) -> Graph:
@@ -42,7 +45,7 @@ class Subject:
         return replace(self, case=replace(self.case, graph=graph, tensors={name: tensors[name] for name in names}))
 
 
-Pass = Callable[[Subject], Iterator[Subject]]
+Reducer = Callable[[Subject], Iterator[Subject]]
 
 
 def pruned(graph: Graph) -> Graph:
@@ -66,7 +69,7 @@ def cut(subject: Subject, names: frozenset[str]) -> Subject | None:
     if not names or not names <= set(subject.computed):
         return None
     values = [value for node in graph.nodes for value in node.results if value.name in names]
-    constant = _constants_of_onnx(graph)
+    constant = _constants_of_file(graph)
     fresh = tuple(as_input(value, subject.computed[value.name], value.name in constant) for value in values)
     nodes = []
     for node in graph.nodes:
@@ -82,9 +85,9 @@ def cut(subject: Subject, names: frozenset[str]) -> Subject | None:
     return subject.with_graph(changed, tensors)
 
 
-def _constants_of_onnx(graph: Graph) -> frozenset[str]:
-    """Return the values of a graph of ONNX that are known when it is compiled. An importer may treat them so."""
-    if graph.dialect != "onnx":
+def _constants_of_file(graph: Graph) -> frozenset[str]:
+    """Return the values that are known when a model that is a file is compiled. An importer may treat them so."""
+    if not dialect_named(graph.dialect).is_file:
         return frozenset()
     known = {item.value.name for item in graph.inputs if item.role.is_owned}
     for node in graph.nodes:
@@ -95,7 +98,7 @@ def _constants_of_onnx(graph: Graph) -> frozenset[str]:
 
 def as_input(value: Value, array: Array, constant: bool = False) -> Input:
     """Return an input in place of a computed value; a parameter if it is constant. Its domain follows from the numbers,
-    and later passes keep it."""
+    and later reducers keep it."""
     domain = ANY
     if value.type.dtype.is_float and array.size:
         domain = next(d for d in (POSITIVE, NONZERO, ANY) if holds(array, d))

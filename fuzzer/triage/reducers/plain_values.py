@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from fuzzer.triage.passes.base import Subject
+from fuzzer.triage.reducers.base import Subject
 from generators.graph import Array, DType, Input, holds_floats
 from generators.values import holds, plain, seeded
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from fuzzer.triage.passes.base import Subject
+from fuzzer.triage.reducers.base import Subject
 from generators.graph import DType, Graph
 from generators.values import holds
 

@@ -7,11 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 from fuzzer.lanes import EVERY_TVM_LANE
-from fuzzer.triage.passes.base import Subject
-from oracles.lane import DEFAULT_OPT_LEVEL, Engine, Importer, LaneSpec, Params, Pipeline, default_executor, is_relay
+from fuzzer.triage.reducers.base import Subject
+from generators.dialect import dialect_named
+from oracles.importers import plain_importer
+from oracles.lane import DEFAULT_OPT_LEVEL, Engine, LaneSpec, Params, Pipeline, converts, default_executor, is_relay
 from oracles.siblings import additions, essential
 from oracles.targets import family_of
-from oracles.transforms import not_disabled_alone
+from oracles.transforms import have_what_they_require, not_disabled_alone
 
 
 def plain_lane(subject: Subject) -> Iterator[Subject]:
@@ -25,9 +27,10 @@ def plain_lane(subject: Subject) -> Iterator[Subject]:
 
 def _smaller(lane: LaneSpec) -> Iterator[LaneSpec]:
     """Yield the lane without all, half or one of its passes, of its disabled passes and of its options, and then
-    without each other feature."""
+    without each other feature. No pass loses one that it requires."""
     for passes in _shorter(lane.passes):
-        yield replace(lane, passes=passes)
+        if have_what_they_require(passes) or not have_what_they_require(lane.passes):
+            yield replace(lane, passes=passes)
     for disabled in _shorter(lane.disabled):
         if not_disabled_alone(lane.disabled) or not not_disabled_alone(disabled):
             yield replace(lane, disabled=disabled)
@@ -49,10 +52,11 @@ def _smaller(lane: LaneSpec) -> Iterator[LaneSpec]:
             yield replace(lane, **{name: value})
     if not has_usual_target(lane):
         yield replace(lane, target=USUAL_TARGET, name=f"relax-{lane.importer}-drawn")
-    if lane.dialect == "onnx" and lane.opset is not None:  # the model as it is, not converted
+    if converts(lane):  # the model as it is, not converted
         yield replace(lane, opset=None)
     elif additions(lane) and not has_usual_importer(lane):  # a fault of a pass shows with the usual importer too
-        yield replace(lane, importer=Importer.EXPORT, opset=None, name=f"relax-{Importer.EXPORT}-drawn")
+        usual = plain_importer(lane.dialect)
+        yield replace(lane, importer=usual, opset=None, name=f"relax-{usual}-drawn")
 
 
 USUAL_TARGET = "llvm"
@@ -73,9 +77,9 @@ def _shorter(names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
 
 def has_usual_importer(lane: LaneSpec) -> bool:
     """Return whether the lane uses the usual importer of its dialect, or has no other choice."""
-    if lane.dialect == "onnx":
-        return lane.opset is None
-    return is_relay(lane) or lane.importer is Importer.EXPORT or lane.variant != "relax"
+    if dialect_named(lane.dialect).opsets:
+        return not converts(lane)
+    return is_relay(lane) or lane.importer is plain_importer(lane.dialect) or lane.variant != "relax"
 
 
 def with_known_name(lane: LaneSpec) -> LaneSpec:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from fuzzer.triage.passes.base import Subject
+from fuzzer.triage.reducers.base import Subject
 from generators.graph import Form, Graph, Input, Layout, Node
 from generators.table import TABLE
 

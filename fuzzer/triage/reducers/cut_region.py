@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fuzzer.triage.passes.base import Subject, cut
-from fuzzer.triage.passes.keep_region import with_all_results
+from fuzzer.triage.reducers.base import Subject, cut
+from fuzzer.triage.reducers.keep_region import with_all_results
 
 
 def cut_region(subject: Subject) -> Iterator[Subject]:

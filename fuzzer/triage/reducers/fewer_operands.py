@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from fuzzer.triage.passes.base import Subject
+from fuzzer.triage.reducers.base import Subject
 from generators.graph import Node
 from generators.onnx.operator import INPUTS, OUTPUTS, NodeForm
 from generators.table import TABLE

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from fuzzer.triage.passes.base import Subject, cut
+from fuzzer.triage.reducers.base import Subject, cut
 
 
 def keep_region(subject: Subject) -> Iterator[Subject]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from fuzzer.triage.passes.base import Subject
+from fuzzer.triage.reducers.base import Subject
 from generators.graph import Array, Attr, Graph, Input, Node, Scalar
 from generators.op import SIZES
 from generators.table import TABLE

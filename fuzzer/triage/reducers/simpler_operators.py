@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from fuzzer.triage.passes.base import Subject
+from fuzzer.triage.reducers.base import Subject
 from generators.graph import Attrs, Form, Graph, Node
-from generators.table import TABLE, in_force
+from generators.table import TABLE, dialect_of
 
 
 def plainer_operators(name: str, opset: int) -> tuple[str, ...]:
@@ -16,21 +16,23 @@ def plainer_operators(name: str, opset: int) -> tuple[str, ...]:
     nearest = TABLE[name].plainer
     if nearest is None:
         return ()
-    version = in_force(nearest, opset)
+    version = dialect_of(name).row_at(nearest, opset)
     return (*plainer_operators(nearest, opset), *((version,) if version else ()))
 
 
 def simpler_operators(subject: Subject) -> Iterator[Subject]:
     """Propose for each call the plainest operator that may replace it, then the next plainest, and so on.
 
-    If only operators distinguish the failure from others, a single call stays as it is: another operator that fails in
-    the same way would be another bug.
+    Only the operators that the subject names are used, if it names any. If only operators distinguish the failure from
+    others, a single call stays as it is: another operator that fails in the same way would be another bug.
     """
     nodes = subject.graph.nodes
     if subject.needs_ops and len(nodes) < 2:
         return
     for index, node in enumerate(nodes):
         for name in plainer_operators(node.op, subject.graph.opset):
+            if subject.operators is not None and name not in subject.operators:
+                continue
             if (simpler := _replaced(node, name)) is not None:
                 yield subject.with_graph(replace(subject.graph, nodes=(*nodes[:index], simpler, *nodes[index + 1 :])))
 

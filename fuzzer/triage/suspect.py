@@ -1,0 +1,63 @@
+"""What a failure is suspected of, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from oracles.finding import Kind
+
+
+class Certainty(StrEnum):
+    """How sure a suspicion is."""
+
+    SEEN = "seen"  # the evidence names the call
+    ONE_OF = "one of these"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """What a failure is suspected of.
+
+    operators  rows of the suspected calls, in graph order, each once
+    call       the suspected call, where it is the only one: the dtypes and the ranks of its operands, and the
+               classes of its attributes, such as `matmul of float16, float16; rank 2, 1`, or `cumsum of int8; rank 2;
+               dim: int zero`
+    certainty  how sure it is that an operator of `operators` is at fault
+    part       the part of TVM that raised, such as `legalization: _split in manipulate.py`; "" where nothing raised
+    shows_as   how the suspect alone would show: its converter gave a wrong dtype or shape, and something after it has
+               raised. None where it is the failure itself
+    """
+
+    operators: tuple[str, ...] = ()
+    call: str = ""
+    certainty: Certainty = Certainty.UNKNOWN
+    part: str = ""
+    shows_as: Kind | None = None
+
+    @property
+    def typed_call(self) -> str:
+        """The operator and the dtypes of its operands; "" where no call is suspected alone."""
+        return self.call.partition("; ")[0]
+
+    @property
+    def is_known(self) -> bool:
+        """Whether an operator or a part of TVM is suspected."""
+        return self.certainty is not Certainty.UNKNOWN or bool(self.part)
+
+    @property
+    def words(self) -> str:
+        """For example `suspect: one of conv2d, relu; codegen: CreateAdd in codegen_llvm.cc`."""
+        match self.certainty:
+            case Certainty.SEEN:
+                call = self.call or self.operators[0]
+            case Certainty.ONE_OF:
+                call = f"one of {', '.join(self.operators)}"
+            case Certainty.UNKNOWN:
+                call = ""
+        own = f"its own failure is a {self.shows_as.replace('-', ' ')}" if self.shows_as else ""
+        return f"suspect: {'; '.join(filter(None, (call, own, self.part)))}" if self.is_known else "no suspect"
+
+
+NO_SUSPECT = Suspect()
