@@ -1,32 +1,86 @@
 """The form of texts and numbers in finding.json. They may come from elsewhere, and go into names of folders, searches,
-reports and pages."""
+scripts, reports and pages."""
 
 from __future__ import annotations
 
 import re
-import signal
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from fuzzer.triage.scope.statement import Relation
+from fuzzer.findings.finding_doc import FindingDoc
+from fuzzer.isolate.reports import SanitizerReport, ScriptRun
+from fuzzer.signature import Signature
+from fuzzer.signature.blame import Blame, Introduction, Origin, Releases
+from fuzzer.system.machine_facts import MachineFacts
+from fuzzer.triage.scope.statement import Condition, Ignored, Property, Relation, Scope, Variation
+from fuzzer.triage.suspect import Suspect
 from generators.graph import DType, Invalid
+from generators.text_forms import LINE, LONG_TEXT, SHORT_TEXT, TEXT, Forms, TextForm, faults, form
+from oracles import evidence_forms
+from oracles.evidence_forms import EXCEPTION, NAME, faults_of_evidence
 from oracles.lane_check import invalid_reason
-from oracles.outcome import Cause, Died
-
-if TYPE_CHECKING:
-    from fuzzer.findings.finding_file import FindingDoc
 
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,199}")
 """The name of a finding's folder. It must not be a path, because findings from elsewhere are copied into a folder of
 this name. It contains names of operators, such as mT, or torch.erf in a sweep."""
 
 SIGNATURE = re.compile(r"(flaky-)?[0-9a-f]{12}")
-_CONFIRMED = re.compile(r"[0-9]{1,3} of [0-9]{1,3}")
-_NAME = re.compile(r"[\w.@/+ -]{1,100}", re.ASCII)
-_DTYPES = frozenset(dtype.value for dtype in DType)
-MOST_NAMES = 10_000
-MOST_TEXT = 300
-"""The most characters of the name of a build, and of the first line of a commit's message."""
+
+FORMS: Forms = {
+    (FindingDoc, "slug"): TextForm(SLUG, "is not a name for the folder of a finding"),
+    (FindingDoc, "signature"): TextForm(SIGNATURE, "is no signature"),
+    (FindingDoc, "lanes"): NAME,
+    (FindingDoc, "ops"): NAME,
+    (FindingDoc, "confirmed"): form(r"[0-9]{1,3} of [0-9]{1,3}", "is not such as '3 of 3'"),
+    (FindingDoc, "found_in"): NAME,
+    (FindingDoc, "case_sha256"): form(r"[0-9a-f]{64}", "is no digest"),
+    (FindingDoc, "versions"): TextForm(LINE.pattern, LINE.what, keys=NAME),
+    (Signature, "error"): EXCEPTION,
+    (Signature, "skeleton"): TEXT,
+    (Signature, "frame"): TEXT,
+    (Signature, "ops"): NAME,
+    (Signature, "where"): LINE,
+    (Signature, "against"): LINE,
+    (Signature, "by"): LINE,
+    (Signature, "graph"): TEXT,
+    (Signature, "blamed"): SHORT_TEXT,
+    **evidence_forms.FORMS,
+    (Blame, "operator"): SHORT_TEXT,
+    (Blame, "culprit"): SHORT_TEXT,
+    (Blame, "evidence"): TEXT,
+    (Blame, "before"): LONG_TEXT,
+    (Blame, "after"): LONG_TEXT,
+    **{
+        (Origin, name): SHORT_TEXT
+        for name in ("lines", "calls", "converter", "operator", "made", "right", "attributes", "place")
+    },
+    (Suspect, "operators"): NAME,
+    (Suspect, "call"): LINE,
+    (Suspect, "part"): LINE,
+    (Releases, "verdicts"): NAME,
+    (MachineFacts, "os"): LINE,
+    (MachineFacts, "processor"): LINE,
+    (MachineFacts, "features"): form(r"[a-z][a-z0-9.-]{0,31}", "is no feature of a processor"),
+    (MachineFacts, "devices"): LINE,
+    (SanitizerReport, "what"): TEXT,
+    (SanitizerReport, "kernel"): TEXT,
+    (SanitizerReport, "lines"): TEXT,
+    (ScriptRun, "why"): TEXT,
+    (Property, "subject"): LINE,
+    (Property, "what"): LINE,
+    (Condition, "values"): SHORT_TEXT,
+    (Variation, "what"): SHORT_TEXT,
+    (Variation, "value"): SHORT_TEXT,
+    (Scope, "siblings"): NAME,
+    (Scope, "routes"): LINE,
+    (Ignored, "attribute"): NAME,
+    (Ignored, "value"): SHORT_TEXT,
+    (Ignored, "as_if"): SHORT_TEXT,
+    **{
+        (Introduction, name): form(r".*", "has more than 300 characters", 300)
+        for name in ("builds", "subject", "passes")
+    },
+}
+"""The form of each text in finding.json."""
 
 
 def why_not_valid(doc: FindingDoc) -> str | None:
@@ -35,35 +89,24 @@ def why_not_valid(doc: FindingDoc) -> str | None:
 
 
 def _faults(doc: FindingDoc) -> Iterator[str]:
-    if not SLUG.fullmatch(doc.slug):
-        yield f"{doc.slug[:60]!r} is not a name for the folder of a finding"
-    if not SIGNATURE.fullmatch(doc.signature):
-        yield f"{doc.signature[:60]!r} is no signature"
-    if not _CONFIRMED.fullmatch(doc.confirmed):
-        yield f"confirmed: {doc.confirmed[:60]!r} is not such as '3 of 3'"
-    for what, names in (("ops", doc.ops), ("found_in", doc.found_in), ("lanes", doc.lanes)):
-        if len(names) > MOST_NAMES:
-            yield f"{what}: {len(names)} names are more than {MOST_NAMES}"
-        yield from (f"{what}: {name[:60]!r} is no name" for name in names if not _NAME.fullmatch(name))
-    for name in (doc.lane.name, doc.lane.toolchain):
-        if not _NAME.fullmatch(name):
-            yield f"lane: {name[:60]!r} is no name"
+    yield from faults(doc, FORMS)
     try:
         evidence = doc.evidence.evidence
     except Invalid as error:
         yield str(error)
         return
-    if isinstance(evidence, Died) and evidence.cause is Cause.SIGNAL and evidence.code not in _SIGNALS:
-        yield f"evidence: there is no signal {evidence.code}"
+    yield from faults_of_evidence(evidence)
     yield from _faults_of_scope(doc)
-    built = doc.introduced
-    if len(built.builds) > MOST_NAMES:
-        yield f"introduced: {len(built.builds)} builds are more than {MOST_NAMES}"
-    if any(len(text) > MOST_TEXT for text in (*built.builds, built.subject, built.passes)):
-        yield f"introduced: a text has more than {MOST_TEXT} characters"
+    yield from _faults_of_ignored(doc)
 
 
-_SIGNALS = frozenset(map(int, signal.Signals))
+def _faults_of_ignored(doc: FindingDoc) -> Iterator[str]:
+    for each in doc.scope.ignored:
+        if each.call not in range(len(doc.ops)):
+            yield f"scope: there is no call {each.call}"
+
+
+_DTYPES = frozenset(dtype.value for dtype in DType)
 
 
 def _faults_of_scope(doc: FindingDoc) -> Iterator[str]:

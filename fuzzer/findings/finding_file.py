@@ -4,133 +4,37 @@ from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, assert_never
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import msgspec
 
 from fuzzer.findings.field_forms import why_not_valid
-from fuzzer.isolate.reports import SanitizerReport, ScriptRun
-from fuzzer.signature import Signature
-from fuzzer.signature.blame import NO_BLAME, NO_INTRODUCTION, NO_RELEASES, Blame, Introduction, Releases
-from fuzzer.triage.scope.statement import NO_SCOPE, Scope
+from fuzzer.findings.finding_doc import FORMAT, FindingDoc, StoredEvidence
+from fuzzer.signature.blame import NO_BLAME, NO_RELEASES
+from fuzzer.system.devices import KINDS
+from fuzzer.system.machine_facts import MachineFacts, this_machine
+from fuzzer.triage.scope.statement import NO_SCOPE
 from generators import case_file
 from generators.graph import Case, Invalid
 from generators.plain_file import LINK, MOST_DOCUMENT, read_plain
-from oracles.finding import Component, Evidence, Excess, Finding, Kind, Mismatch, SideEffect
+from oracles.finding import Evidence
 from oracles.lane import LaneSpec
-from oracles.memory_access import MemoryAccess
-from oracles.outcome import Died, IllFormed, Mutant, Raised, TimedOut
+from oracles.outcome import Raised
+from oracles.targets import target_named
 
 if TYPE_CHECKING:
-    from fuzzer.triage.investigate import Confirmed
+    from fuzzer.triage.investigate import Investigated
 
-FORMAT = 1
 NAME = "finding.json"
 CRASHES = "crashes"
 """The folder of a campaign with its findings."""
 
 
-class StoredEvidence(msgspec.Struct, forbid_unknown_fields=True):
-    """The evidence of a finding. Exactly one field is set."""
-
-    raised: Raised | None = None
-    died: Died | None = None
-    timed_out: TimedOut | None = None
-    mismatch: Mismatch | None = None
-    ill_formed: IllFormed | None = None
-    mutant: Mutant | None = None
-    side_effect: SideEffect | None = None
-    excess: Excess | None = None
-    memory_access: MemoryAccess | None = None
-
-    @staticmethod
-    def of(evidence: Evidence) -> StoredEvidence:
-        """Put the evidence into the field for its type."""
-        match evidence:
-            case Raised():
-                return StoredEvidence(raised=evidence)
-            case Died():
-                return StoredEvidence(died=evidence)
-            case TimedOut():
-                return StoredEvidence(timed_out=evidence)
-            case Mismatch():
-                return StoredEvidence(mismatch=evidence)
-            case IllFormed():
-                return StoredEvidence(ill_formed=evidence)
-            case Mutant():
-                return StoredEvidence(mutant=evidence)
-            case SideEffect():
-                return StoredEvidence(side_effect=evidence)
-            case Excess():
-                return StoredEvidence(excess=evidence)
-            case MemoryAccess():
-                return StoredEvidence(memory_access=evidence)
-            case _:
-                assert_never(evidence)
-
-    @property
-    def evidence(self) -> Evidence:
-        """The field that is set. Raise `Invalid` if there is not exactly one."""
-        found = [value for name in self.__struct_fields__ if (value := getattr(self, name)) is not None]
-        if len(found) != 1:
-            raise Invalid(f"evidence: {len(found)} fields are set, not one")
-        evidence: Evidence = found[0]
-        return evidence
-
-
-class FindingDoc(msgspec.Struct, forbid_unknown_fields=True):
-    """The contents of `finding.json`.
-
-    signature    `Confirmed.key`, by which campaigns identify the finding
-    confirmed    how many runs showed the failure: "3 of 3"
-    ops          operators of the reduced case, in graph order
-    found_in     operators of the case in which the failure was found
-    case_sha256  digest of the case that was saved with the finding
-    reports      reports of compute-sanitizer
-    cpu_seconds  the cost of confirming, reducing and naming
-    found        Unix time at which the finding was saved; 0 if an earlier version saved it
-    script       how repro.py ended when the finding was saved; None if an earlier version saved it
-    scope        which cases near the reduced one fail; `NO_SCOPE` until somebody asks
-    introduced   the build that introduced it; `NO_INTRODUCTION` until `fuzz bisect` has looked in builds
-    """
-
-    format: int
-    slug: str
-    signature: str
-    kind: Kind
-    component: Component
-    lanes: list[str]
-    ops: list[str]
-    flaky: bool
-    confirmed: str
-    identity: Signature
-    lane: LaneSpec
-    evidence: StoredEvidence
-    found_in: list[str]
-    reduction_calls: int
-    reduction_finished: bool
-    case_sha256: str
-    versions: dict[str, str]
-    blame: Blame = NO_BLAME
-    releases: Releases = NO_RELEASES
-    reports: tuple[SanitizerReport, ...] = ()
-    cpu_seconds: float = 0.0
-    found: float = 0.0
-    script: ScriptRun | None = None
-    scope: Scope = NO_SCOPE
-    introduced: Introduction = NO_INTRODUCTION
-
-    @property
-    def finding(self) -> Finding:
-        """The finding that the reduced case shows."""
-        return Finding(self.kind, self.component, self.lane, self.identity.stage, self.evidence.evidence)
-
-
-def document(found: Confirmed, versions: dict[str, str]) -> FindingDoc:
+def document(found: Investigated, versions: dict[str, str]) -> FindingDoc:
     """Return the contents of finding.json. `versions` has the versions of the packages by name."""
     signature = found.signature
     return FindingDoc(
@@ -156,13 +60,21 @@ def document(found: Confirmed, versions: dict[str, str]) -> FindingDoc:
         found.reports,
         round(found.cpu_seconds, 2),
         script=found.script,
+        machines=(_machine_of(found.finding.lane, versions),),
     )
 
 
+def _machine_of(lane: LaneSpec, versions: Mapping[str, str]) -> MachineFacts:
+    """This machine, with the device on which the lane ran: a worker reports it among the versions."""
+    kind = target_named(lane.target).device
+    name = versions.get(f"device@{lane.toolchain} {kind}", "")
+    return replace(this_machine(), devices=(f"{KINDS[kind].words} {name}",) if name else ())
+
+
 def _without_pointer(evidence: Evidence) -> Evidence:
-    """Return the evidence without `Facts.pointed`, which names a value of the case before its values were renamed."""
+    """Return the evidence without what names values of the case as they were before they were renamed."""
     if isinstance(evidence, Raised):
-        return replace(evidence, facts=replace(evidence.facts, pointed=""))
+        return replace(evidence, facts=replace(evidence.facts, pointed="", wrong_operand=None))
     return evidence
 
 
@@ -180,16 +92,17 @@ def without_details(doc: FindingDoc) -> FindingDoc:
         releases=NO_RELEASES,
         reports=(),
         scope=NO_SCOPE,
+        machines=(),
     )
 
 
-def slug_of(found: Confirmed) -> str:
+def slug_of(found: Investigated) -> str:
     """Return the name of the finding's folder: kind, operators, and the signature, which alone identifies the finding.
 
     A flaky finding is not reduced; its name has "flaky" in place of the operators.
     """
     ops = "-".join(dict.fromkeys(found.case.graph.ops)) if not found.flaky else "flaky"
-    return f"{found.signature.kind}-{ops.replace('_', '')[:40].strip('-')}-{found.signature.id}"
+    return f"{found.signature.kind}-{ops.replace('_', '').replace('+', '-')[:40].strip('-')}-{found.signature.id}"
 
 
 def encode(doc: FindingDoc) -> bytes:

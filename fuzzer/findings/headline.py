@@ -5,34 +5,43 @@ from __future__ import annotations
 import signal
 from typing import assert_never
 
-from fuzzer.cases.dialect_words import words_of
 from fuzzer.signature import readable
+from generators.dialect import dialect_named
 from oracles.finding import PYTORCH, Excess, Finding, Kind, Mismatch, SideEffect
 from oracles.memory_access import MemoryAccess
 from oracles.outcome import Cause, Died, IllFormed, Mutant, Raised, TimedOut
 
 
+def without_lane(finding: Finding) -> str:
+    """Return what goes wrong in a few words, for lists: the message of an exception, or the headline."""
+    if isinstance(finding.evidence, Raised):
+        return first_line(finding.evidence.message)
+    return headline(finding).removeprefix(finding.lane.name).lstrip(": ")
+
+
+def first_line(message: str) -> str:
+    return readable(message).split("\n")[0][:200]
+
+
 def headline(finding: Finding) -> str:
     """Return one sentence that says what the lane does wrong."""
-    lane, words = finding.lane.name, words_of(finding.lane.dialect)
+    lane, words = finding.lane.name, dialect_named(finding.lane.dialect).words
     match finding.evidence:
         case Raised(stage=stage, type=name, message=message):
-            first = readable(message).split("\n")[0][:200]
-            return f"{lane} refuses a valid {words.model} in its {stage} step: {name}: {first}"
+            return f"{lane} refuses a valid {words.model} in its {stage} step: {name}: {first_line(message)}"
         case Died(stage=stage, cause=cause, code=code):
             how = signal.Signals(code).name if cause is Cause.SIGNAL else f"{cause} {code}"
             return f"{lane} ends its process in its {stage} step ({how})."
         case TimedOut(stage=stage, seconds=seconds):
             return f"{lane} does not finish its {stage} step within {seconds:.0f} s."
         case Mismatch() as m:
-            if finding.kind is Kind.UNSTABLE:
+            if finding.kind is Kind.SECOND_RUN_DIFFERS:
                 return f"{lane}: a second run on the same inputs gives another result; {m.actual}."
             other = "" if m.against == PYTORCH else f", as in {m.against}"
             addition = f" ({m.by})" if m.by else ""
             return f"{lane}{addition}: output {m.output} should be {m.expected}{other}, but is {m.actual}."
         case IllFormed(after=after, message=message):
-            first = readable(message).split("\n")[0][:200]
-            return f"{lane}: the module is ill-formed after {after}: {first}"
+            return f"{lane}: the module is ill-formed after {after}: {first_line(message)}"
         case Mutant(change=change, fate=fate):
             return f"{lane}: the checker accepts an ill-formed module ({change}); its further fate: {fate}."
         case SideEffect(modified=modified, aliases=aliases):

@@ -15,7 +15,7 @@ import msgspec
 
 from fuzzer.findings import finding_file
 from fuzzer.findings.field_forms import SLUG
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.signature import Signature, final_signature, interchangeable_kinds, signature_of
 from fuzzer.system.files import write_atomically
 from generators.graph import Case, Invalid

@@ -11,16 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from fuzzer.findings.finding_file import FindingDoc, StoredEvidence, read_document, with_json_numbers
+from fuzzer.findings import field_forms
+from fuzzer.findings.finding_doc import FindingDoc, StoredEvidence
+from fuzzer.findings.finding_file import read_document, with_json_numbers
 from fuzzer.isolate.reports import ScriptRun
 from fuzzer.signature.blame import Blame
 from generators import case_file
 from generators.graph import Case, Invalid
 from generators.onnx import model as onnx_model
 from generators.plain_file import MOST_TENSORS, read_plain
+from generators.text_forms import Forms, faults
+from oracles import evidence_forms
 
 if TYPE_CHECKING:
-    from fuzzer.triage.investigate import Confirmed
+    from fuzzer.triage.investigate import Investigated
 
 FORMAT = 1
 NAME = "natural.json"
@@ -47,7 +51,11 @@ class NaturalDoc(msgspec.Struct, forbid_unknown_fields=True):
     script: ScriptRun | None
 
 
-def document(found: Confirmed) -> NaturalDoc:
+FORMS: Forms = {**field_forms.FORMS, (NaturalDoc, "lanes"): evidence_forms.NAME}
+"""The form of each text of the document. What reads cases and models checks those in it."""
+
+
+def document(found: Investigated) -> NaturalDoc:
     text, _ = case_file.encode(found.case)
     return NaturalDoc(
         FORMAT,
@@ -60,7 +68,7 @@ def document(found: Confirmed) -> NaturalDoc:
     )
 
 
-def encode(found: Confirmed) -> dict[str, bytes]:
+def encode(found: Investigated) -> dict[str, bytes]:
     """Return the contents of the two files, by name."""
     plain = msgspec.json.encode(with_json_numbers(msgspec.to_builtins(document(found))))
     return {NAME: msgspec.json.format(plain, indent=1) + b"\n", TENSORS: case_file.encode(found.case)[1]}
@@ -77,6 +85,8 @@ def read(folder: Path) -> tuple[NaturalDoc, Case] | None:
         tensors = read_plain(folder / TENSORS, MOST_TENSORS)
     except OSError as error:
         raise Invalid(f"{error.filename}: {error.strerror}") from None
+    if reason := next(faults(msgspec.structs.replace(doc, case={}, onnx=None), FORMS), None):
+        raise Invalid(f"{path}: {reason}")
     return doc, case_file.decode(msgspec.json.encode(doc.case), tensors, str(path))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from fuzzer.findings import finding_file, natural_file
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.field_forms import why_not_valid
+from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.triage.scope.words import with_names_of
+from generators.dialect import dialect_named
 from generators.graph import Case, Invalid
 from generators.onnx.model import OnnxModel
 from generators.onnx.model import decode as decode_onnx
@@ -20,7 +22,7 @@ from generators.plain_file import MOST_TEXT, read_plain
 from oracles.finding import Finding
 
 if TYPE_CHECKING:
-    from fuzzer.triage.investigate import Confirmed
+    from fuzzer.triage.investigate import Investigated
 
 BEFORE, AFTER = "ir-before.txt", "ir-after.txt"
 """Files with the TVMScript before and after the part at fault."""
@@ -37,7 +39,8 @@ class FindingRecord:
     case    reduced, unless the finding is flaky
     before  TVMScript before the part at fault; "" if it is not known
     after   TVMScript after the part at fault; "" if it is not known
-    onnx    the exported ONNX model that TVM imported; None if there is none, or if onnxruntime does not run it
+    onnx    the ONNX file that TVM imported, as data: one that was given, or one that PyTorch exported. None if there is
+            none, or if onnxruntime does not run the exported one
     natural the same failure with types and sizes that people write; None if it was not looked for, or not found
     """
 
@@ -55,7 +58,12 @@ class FindingRecord:
     @property
     def built(self) -> bool:
         """Whether reports build an ONNX file: that of a case of ONNX, or the exported one."""
-        return self.case.graph.dialect == "onnx" or self.onnx is not None
+        return dialect_named(self.case.graph.dialect).is_file or self.onnx is not None
+
+    @property
+    def shows_export(self) -> bool:
+        """Whether reports build the file that PyTorch exported."""
+        return self.onnx is not None and not dialect_named(self.case.graph.dialect).is_file
 
     @property
     def shown(self) -> FindingRecord:
@@ -66,19 +74,27 @@ class FindingRecord:
 def built_file(record: FindingRecord, case: Case) -> File | None:
     """Return the ONNX file that a report builds, and its inputs, with the numbers of `case`, the record's case with
     perhaps other numbers; None where the report has a model of PyTorch."""
-    if case.graph.dialect == "onnx":
+    if record.onnx is not None:
+        names = _own_names(case)
+        return File(record.onnx, {item.name: case.tensors[names[item.name]] for item in record.onnx.inputs})
+    if dialect_named(case.graph.dialect).is_file:
         return render(case.graph if record.doc.lane.symbolic else case.bound, case.tensors)
-    if record.onnx is None:
-        return None
-    return File(record.onnx, {item.name: case.tensors[item.name] for item in record.onnx.inputs})
+    return None
 
 
-def record_of(found: Confirmed, doc: FindingDoc) -> FindingRecord:
+def _own_names(case: Case) -> Mapping[str, str]:
+    """The name in the case of each tensor, by its name in `FindingRecord.onnx`: an exported file has the case's."""
+    if case.given is None or not dialect_named(case.graph.dialect).is_file:
+        return {name: name for name in case.tensors}
+    return {its: own for own, its in case.given.names.items()}
+
+
+def record_of(found: Investigated, doc: FindingDoc) -> FindingRecord:
     """Return the record of a finding that is about to be saved."""
     return FindingRecord(doc, found.case, found.blame.before, found.blame.after, found.onnx)
 
 
-def natural_record(found: Confirmed, doc: FindingDoc) -> FindingRecord:
+def natural_record(found: Investigated, doc: FindingDoc) -> FindingRecord:
     """Return the record of a natural case of the finding `doc`."""
     return record_of(found, natural_file.with_natural(doc, natural_file.document(found)))
 
@@ -106,6 +122,8 @@ def _natural(folder: Path, doc: FindingDoc, reduced: Case) -> FindingRecord | No
     natural, case = found
     onnx = _decoded(msgspec.json.encode(natural.onnx), folder / natural_file.NAME, case) if natural.onnx else None
     shown = natural_file.with_natural(doc, natural)
+    if reason := why_not_valid(shown):
+        raise Invalid(f"{folder / natural_file.NAME}: {reason}")
     shown = msgspec.structs.replace(shown, scope=with_names_of(doc.scope, reduced.graph, case.graph))
     return FindingRecord(shown, case, natural.blame.before, natural.blame.after, onnx)
 
@@ -130,6 +148,7 @@ def _onnx(path: Path, case: Case) -> OnnxModel | None:
 def _decoded(text: bytes, path: Path, case: Case) -> OnnxModel:
     """The model. Raise `Invalid` also where it has an input for which the case has no tensor."""
     model = decode_onnx(text, str(path))
-    if unknown := [item.name for item in model.inputs if item.name not in case.tensors]:
+    names = _own_names(case)
+    if unknown := [item.name for item in model.inputs if item.name not in names]:
         raise Invalid(f"{path}: the case has no tensor for the input {unknown[0][:60]!r}")
     return model

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.finding_doc import FindingDoc
 from oracles.finding import Kind
 
 SPREADING = (Kind.WRONG_DTYPE, Kind.WRONG_SHAPE)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fuzzer.findings import finding_file
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.findings.headline import headline
 from fuzzer.findings.this_machine import lacking
-from fuzzer.isolate.fleet import FreshRunner
+from fuzzer.isolate.fleet import RunLanes
 from fuzzer.lanes.base.availability import availability, in_words
 from fuzzer.signature import signature_of
 from fuzzer.system.exit_codes import Exit
@@ -66,16 +66,16 @@ def load(folder: Path) -> tuple[FindingDoc, Case]:
     return finding_file.read_with_case(folder)
 
 
-def replay(executor: FreshRunner, doc: FindingDoc, case: Case, lanes: Sequence[LaneSpec], times: int) -> Replay:
+def replay(run_fresh: RunLanes, doc: FindingDoc, case: Case, lanes: Sequence[LaneSpec], times: int) -> Replay:
     """Run the case `times` times on each lane, each time in a fresh process."""
     runs = []
     for lane in lanes:
         for _ in range(times):
-            observation = observe(executor.run_fresh, case, lane)
+            observation = observe(run_fresh, case, lane)
             shown = _same_failure(doc, observation.findings)
             if shown is None and observation.findings:
                 # the oracles report only the first of two failures: look for the saved one alone
-                alone = observe(executor.run_fresh, case, lane, signature_of(doc.finding))
+                alone = observe(run_fresh, case, lane, signature_of(doc.finding))
                 shown = _same_failure(doc, alone.findings)
             runs.append(_judged(doc, lane, observation.result.outcomes[lane], shown or observation.finding))
     return Replay(tuple(runs))

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.signature.blame import ReleaseVerdict
 from fuzzer.triage.scope.statement import Condition, Relation, Statement
+from fuzzer.triage.scope.table_conditions import special_numbers
+from generators.dialect import dialect_named
 from generators.types import DType, TensorType
 from oracles.finding import Component, Kind
-from oracles.lane import Importer
+from oracles.lane import converts
 from oracles.siblings import additions
 
 
@@ -48,10 +50,11 @@ class Severity:
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """One fact about a bug, and what it multiplies the score by."""
+    """One fact about a bug, and what it multiplies the score by. `is_special`: the bug needs infinities or NaN."""
 
     reason: str
     by: float
+    is_special: bool = False
 
 
 KINDS: dict[Kind, tuple[float, str]] = {
@@ -59,7 +62,7 @@ KINDS: dict[Kind, tuple[float, str]] = {
     Kind.OUT_OF_BOUNDS_READ: (95.0, "it reads memory that is not its own"),
     Kind.UNINITIALISED_READ: (90.0, "it uses memory that nothing has written"),
     Kind.WRONG_VALUE: (90.0, "the result is silently wrong"),
-    Kind.UNSTABLE: (85.0, "the result changes from run to run"),
+    Kind.SECOND_RUN_DIFFERS: (85.0, "the result changes from run to run"),
     Kind.NONDETERMINISTIC: (85.0, "the result depends on the process"),
     Kind.MODIFIED_INPUT: (80.0, "it overwrites its input"),
     Kind.WRONG_SHAPE: (75.0, "the result has a wrong shape"),
@@ -69,16 +72,13 @@ KINDS: dict[Kind, tuple[float, str]] = {
     Kind.TIMED_OUT: (60.0, "it does not end"),
     Kind.OUT_OF_MEMORY: (60.0, "it needs too much memory"),
     Kind.INTERNAL_ERROR: (50.0, "the compiler fails on a valid model"),
-    Kind.ALIASED_OUTPUT: (40.0, "the result shares memory with the input"),
+    Kind.ALIASED_OUTPUT: (20.0, "the result shares memory with the input"),
     Kind.ILL_FORMED: (35.0, "the module is ill-formed"),
     Kind.REJECTED: (35.0, "a valid model is refused"),
     Kind.BLOAT: (30.0, "it is larger than needed"),
     Kind.SLOW: (30.0, "it compiles more slowly than needed"),
     Kind.CHECKER_GAP: (25.0, "the checker accepts a broken module"),
 }
-
-USUAL_IMPORTERS = (Importer.EXPORT, Importer.EXPORT_TVM, Importer.ONNX, Importer.ONNX_MODEL, Importer.DYNAMO)
-"""What TVM's documentation and torch.compile use. Others are options."""
 
 COMMON, KNOWN, RARE = 0.10, 0.02, 0.0
 """An operator is common if more than this part of the model files call it."""
@@ -95,6 +95,8 @@ def severity_of(doc: FindingDoc, types: Sequence[str]) -> Severity:
         *_of_scope(doc),
         *_of_releases(doc),
     ]
+    if doc.ops and ABOUT_SPECIAL.issuperset(doc.ops):
+        factors = [each for each in factors if not each.is_special]
     for factor in factors:
         score *= factor.by
     telling = sorted((each for each in factors if each.reason), key=lambda each: abs(1 - each.by), reverse=True)
@@ -107,13 +109,13 @@ def _of_lane(doc: FindingDoc) -> Iterator[Factor]:
         yield Factor(f"{doc.component} is at fault, not TVM", 0.3)
     if doc.flaky:
         yield Factor("it does not show each time", 0.5)
-    if doc.lane.dialect == "onnx" and doc.lane.opset is not None:
+    if converts(doc.lane):
         yield Factor(f"only for the model converted to opset {doc.lane.opset}", 0.75)
     if added := additions(doc.lane):
         yield Factor(f"only with {', '.join(added)}", 0.6 if doc.lane.passes else 0.75)
     elif doc.lane.target != "llvm":
         yield Factor(f"only for the target {doc.lane.target}", 0.75)
-    if doc.lane.importer not in USUAL_IMPORTERS:
+    if not doc.lane.importer.row.usual:
         yield Factor(f"only through the importer {doc.lane.importer}", 0.8)
 
 
@@ -124,6 +126,8 @@ def _of_operands(doc: FindingDoc, types: Sequence[str]) -> Iterator[Factor]:
         for condition in limits(doc.scope.statement):
             yield _of_condition(condition)
         return
+    if special := special_numbers(doc.scope):
+        yield replace(SPECIAL, reason=f"only where {special}")
     known = [TensorType.parse(text) for text in types if SYMBOLS.isdisjoint(text.partition("[")[2])]
     dtypes = {type.dtype for type in known}
     if odd := sorted(dtypes - {DType.FLOAT32, DType.INT64, DType.BOOL}):
@@ -141,8 +145,10 @@ def _of_difference(doc: FindingDoc) -> Iterator[Factor]:
     worst = doc.evidence.mismatch.worst if doc.evidence.mismatch else None
     if doc.kind is not Kind.WRONG_VALUE or worst is None:
         return
-    if not math.isfinite(worst.expected) and not doc.scope.is_certain:
+    if not math.isfinite(worst.expected) and not doc.scope.is_certain and not special_numbers(doc.scope):
         yield SPECIAL
+    if worst.expected == worst.actual == 0:
+        yield Factor("only the sign of a zero differs", 0.4)
     if worst.truth is not None and abs(worst.expected - worst.actual) < _small(worst.expected):
         yield Factor("by a small difference", 0.6)
 
@@ -158,7 +164,12 @@ HALF = {DType.FLOAT16, DType.BFLOAT16}
 NO_FLOATS = Factor("for operands that are no floats", 0.8)
 RANK_0 = Factor("for a tensor of rank 0", 0.7)
 EMPTY = Factor("for an empty tensor", 0.6)
-SPECIAL = Factor("with infinities or NaN", 0.7)
+SPECIAL = Factor("with infinities or NaN", 0.4, is_special=True)
+ABOUT_SPECIAL = frozenset(
+    {"isnan", "isinf", "isfinite", "isposinf", "isneginf", "nan_to_num", "IsNaN", "IsInf"}
+    | {"nansum", "nanmean", "nanmedian", "nanmedian_dim", "nanmedian_dim_values", "nanquantile", "nanquantile_tensor"}
+)
+"""Operators that people call because of such numbers."""
 
 
 def limits(statement: Statement) -> list[Condition]:
@@ -211,7 +222,7 @@ def _of_operators(doc: FindingDoc) -> Iterator[Factor]:
     used, files_read = usage()
     if not TRAINING.isdisjoint(doc.ops):
         yield Factor("only in training mode", 0.3)
-    if not doc.ops or doc.lane.dialect != "torch":  # nobody has counted the operators of ONNX
+    if not doc.ops or not dialect_named(doc.lane.dialect).is_counted:
         return
     rarest = min(doc.ops, key=lambda op: used.get(op, 0))
     count = used.get(rarest, 0)

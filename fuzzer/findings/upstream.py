@@ -29,7 +29,7 @@ from importlib.resources import files
 
 import msgspec
 
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.signature.blame import Place
 from generators.graph import Invalid
 from oracles.finding import Component, Kind, Mismatch

@@ -1,20 +1,20 @@
-"""Adds to the folder of a saved finding what is made later: its scope, the build that introduced it, its natural case,
-and its regression test."""
+"""Adds to the folder of a saved finding what is made later: its scope, the build that introduced it, other machines on
+which it was seen, its natural case, and its regression test."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
 
-from fuzzer.findings import finding_file, natural_file
+from fuzzer.findings import finding_file, made_here, natural_file
+from fuzzer.findings.finding_doc import MOST_MACHINES
 from fuzzer.findings.record import FindingRecord, read
 from fuzzer.report import issue, regression_test, repro
 from fuzzer.signature.blame import Introduction
-from fuzzer.system.files import write_atomically
-from fuzzer.triage.investigate import Confirmed
+from fuzzer.system.machine_facts import MachineFacts
+from fuzzer.triage.investigate import Investigated
 from fuzzer.triage.scope.statement import Scope
 
 
@@ -28,27 +28,31 @@ def add_introduction(folder: Path, introduced: Introduction) -> FindingRecord:
     return _with(folder, introduced=introduced)
 
 
-def _with(folder: Path, **fields: Scope | Introduction) -> FindingRecord:
-    record = read(folder)
-    record = replace(record, doc=msgspec.structs.replace(record.doc, **fields))
-    _write(folder, {finding_file.NAME: finding_file.encode(record.doc), "issue.md": issue.text(record).encode()})
+def add_machines(folder: Path, machines: Iterable[MachineFacts]) -> None:
+    """Write finding.json and issue.md anew where a machine is new. A finding lists `MOST_MACHINES`."""
+    there = finding_file.read(folder).machines
+    every = tuple(dict.fromkeys((*there, *machines)))[:MOST_MACHINES]
+    if every != there:
+        _with(folder, machines=every)
+
+
+def _with(folder: Path, **fields: Scope | Introduction | tuple[MachineFacts, ...]) -> FindingRecord:
+    doc = msgspec.structs.replace(read(folder).doc, **fields)
+    made_here.write(folder, {finding_file.NAME: finding_file.encode(doc)})
+    record = read(folder)  # the natural case gets the fields of the document, too
+    made_here.write(folder, {"issue.md": issue.text(record).encode()})
     return record
 
 
-def add_natural(folder: Path, natural: Confirmed) -> FindingRecord:
+def add_natural(folder: Path, natural: Investigated) -> FindingRecord:
     """Write the natural case, and the reports that show it."""
     files = natural_file.encode(natural)
-    _write(folder, {name: files[name] for name in (natural_file.TENSORS, natural_file.NAME)})
+    made_here.write(folder, {name: files[name] for name in (natural_file.TENSORS, natural_file.NAME)})
     record = read(folder)
     reports = {"repro.py": repro.script(record), "issue.md": issue.text(record), "log.txt": issue.log(record)}
-    _write(folder, {name: text.encode() for name, text in reports.items()})
+    made_here.write(folder, {name: text.encode() for name, text in reports.items()})
     return record
 
 
 def add_test(folder: Path, source: str) -> None:
-    _write(folder, {regression_test.NAME: source.encode()})
-
-
-def _write(folder: Path, files: Mapping[str, bytes]) -> None:
-    for name, data in files.items():
-        write_atomically(folder / name, data)
+    made_here.write(folder, {regression_test.NAME: source.encode()})

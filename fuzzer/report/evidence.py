@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from fuzzer.cases.dialect_words import words_of
 from fuzzer.findings.record import FindingRecord
 from fuzzer.report import wording
 from fuzzer.signature import is_difftvm_frame, readable
-from oracles.finding import PYTORCH, Excess, Kind, Mismatch, Quantity, SideEffect
-from oracles.lane import Engine, LaneSpec
+from generators.dialect import dialect_named, words_for
+from oracles.finding import PYTORCH, Excess, Kind, Mismatch, Quantity, SideEffect, runs_exported_program
+from oracles.lane import Engine, LaneSpec, is_reference
 from oracles.memory_access import MemoryAccess
 from oracles.outcome import Died, Facts, Frame, IllFormed, Mutant, Raised, Stage, TimedOut
 
@@ -34,11 +35,11 @@ def shown_evidence(record: FindingRecord) -> ShownEvidence:
         case Raised(stage=stage, type=name, message=message, frames=frames, facts=facts):
             return ShownEvidence((), f"{_traceback(frames)}{name}: {readable(message)}", _checked(stage, facts))
         case Died(stage=stage, log=log, facts=facts):
-            return ShownEvidence((), log.strip(), _checked(stage, facts))
+            return ShownEvidence((), _of_others(log), _checked(stage, facts))
         case TimedOut(stage=stage, seconds=seconds, facts=facts):
             return ShownEvidence((("no result within", f"{seconds:.0f} s"),), "", _checked(stage, facts))
         case Mismatch() as mismatch:
-            return ShownEvidence(_element(record.doc.kind, mismatch, record.doc.lane))
+            return ShownEvidence(_element(record, mismatch))
         case IllFormed(after=after, type=name, message=message):
             return ShownEvidence(
                 (), f"{name}: {readable(message)}", f"`relax.analysis.well_formed` reports this after `{after}`."
@@ -75,41 +76,52 @@ def _traceback(frames: Sequence[Frame]) -> str:
     )
 
 
-_ENGINES = {
-    Engine.TVM: "TVM",
-    Engine.ONNX: "onnxruntime",
-    Engine.ONNXRUNTIME: "onnxruntime",
-    Engine.TORCH: "PyTorch, of what was exported",
-}
+_ENGINES = {Engine.TVM: "TVM", Engine.ONNXRUNTIME: "onnxruntime"}
 
 
-def _element(kind: Kind, mismatch: Mismatch, lane: LaneSpec) -> tuple[tuple[str, str], ...]:
+def _element(record: FindingRecord, mismatch: Mismatch) -> tuple[tuple[str, str], ...]:
     """The worst element: its values, their difference, and the allowed difference."""
-    worst, engine = mismatch.worst, _ENGINES.get(lane.engine, "the lane")
-    reference = _reference_name(mismatch, lane)
-    expected, actual = ("first run", "second run") if kind is Kind.UNSTABLE else (reference, engine)
+    worst, engine, kind = mismatch.worst, _name(record.doc.lane), record.doc.kind
+    reference = _reference_name(mismatch, record)
+    expected, actual = ("first run", "second run") if kind is Kind.SECOND_RUN_DIFFERS else (reference, engine)
     if worst is None:
         return _nonempty(((expected, mismatch.expected), (actual, mismatch.actual)))
     right = worst.expected if worst.truth is None else worst.truth
-    ill = f"; {mismatch.ill_conditioned} ill-conditioned ones are not compared" if mismatch.ill_conditioned else ""
-    allowed = f"{worst.tolerance:.3g} (measured; envelope {worst.envelope:.3g})" if worst.tolerance else "none"
+    ill = f"; {mismatch.ill_conditioned} are left out: rounding decides them" if mismatch.ill_conditioned else ""
+    allowed = f"{worst.tolerance:.3g}" if worst.tolerance else "none"
     rows = (
         ("worst element", f"output {mismatch.output}, {list(worst.index)}"),
         (expected, repr(worst.expected)),
         ("the same in float64", "" if worst.truth is None else repr(worst.truth)),
         (actual, repr(worst.actual)),
         ("difference", f"{abs(worst.actual - right):.3g}"),
-        ("allowed", allowed),
+        ("tolerance", allowed),
         ("wrong elements", f"{mismatch.wrong} of {mismatch.elements}{ill}"),
     )
     return _nonempty(rows)
 
 
-def _reference_name(mismatch: Mismatch, lane: LaneSpec) -> str:
+def _name(lane: LaneSpec) -> str:
+    """The name of who computed the lane's result."""
+    if not is_reference(lane):
+        return _ENGINES.get(lane.engine, "the lane")
+    reference = dialect_named(lane.dialect).words.reference
+    return f"{reference}, of what was exported" if runs_exported_program(lane) else reference
+
+
+def _reference_name(mismatch: Mismatch, record: FindingRecord) -> str:
     """The name of what the lane is compared with."""
     if mismatch.against == PYTORCH:
-        return words_of(lane.dialect).reference
+        return words_for(record.case.graph).reference
     return f"TVM without {mismatch.by}" if mismatch.by else mismatch.against
+
+
+_OWN_LINE = re.compile(r'  File "(fuzzer/.*|<frozen runpy>)", line \d+ in .*\n?|\n?Extension modules: .*')
+
+
+def _of_others(log: str) -> str:
+    """What a process printed as it died, without the frames of difftvm and the list of modules that Python adds."""
+    return _OWN_LINE.sub("", log).strip()
 
 
 def _checked(stage: Stage, facts: Facts) -> str:

@@ -7,17 +7,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from fuzzer.findings import upstream
 from fuzzer.findings.record import AFTER, BEFORE, FindingRecord
 from fuzzer.findings.severity import KINDS
-from fuzzer.report import repro, sanitizer_section, scope_section, wording
+from fuzzer.isolate.bare_script import BareRun
+from fuzzer.report import repro, sanitizer_section, scope_section, summary, wording
 from fuzzer.report.evidence import shown_evidence
-from fuzzer.report.markdown import block, code, details, heading, prose, shortened, table
+from fuzzer.report.markdown import block, cell, code, details, heading, prose, shortened, table
+from fuzzer.report.no_script import why_no_script
+from fuzzer.report.requirements import PACKAGES, requirements_of, versions_of
+from fuzzer.seeds.own_weights import WITH_OWN_WEIGHTS
 from fuzzer.signature.blame import ReleaseVerdict
-from fuzzer.triage.scope.words import sentence
+from fuzzer.triage.scope.words import listed, sentence
+from generators.dialect import dialect_named
 from oracles.finding import Component
 from oracles.outcome import Died, Raised
 
@@ -54,40 +58,21 @@ def marker(signature: str) -> str:
     return f"<!-- difftvm: {signature} -->"
 
 
-def body(record: FindingRecord, family: Sequence[FindingRecord] = ()) -> str:
-    """Markdown: a summary, then the sections of TVM's template. `family` are other findings of the same cause."""
+def body(record: FindingRecord, family: Sequence[FindingRecord] = (), bare: BareRun | None = None) -> str:
+    """Markdown: a summary, then the sections of TVM's template. `family` are other findings of the same cause, `bare`
+    is a run of the script in a bare environment."""
     doc, shown = record.doc, record.shown
     sections = {
-        "Expected behavior": wording.expected(shown),
+        "Expected behavior": prose(wording.expected(shown)),
         "Actual behavior": _actual(shown),
         **({"Scope": scope_section.text(shown, record.case.graph)} if doc.scope.cases else {}),
         **({"Perhaps of the same cause": _family(family)} if family else {}),
         "Environment": _environment(record),
-        "Steps to reproduce": _steps(shown),
+        "Steps to reproduce": _steps(shown, bare),
         "Triage": _triage(record),
     }
     section_text = "\n".join(f"### {name}\n\n{content.strip()}\n" for name, content in sections.items())
-    summary = "\n\n".join(filter(None, [prose(wording.summary(shown)), _suspect(record)]))
-    return f"{summary}\n\n{section_text}\n{provenance(record)}\n\n{marker(doc.signature)}\n"
-
-
-_PLACE = re.compile(r"[\w./-]+\.py:[0-9]+", re.ASCII)
-SOURCE = "https://github.com/apache/tvm/blob"
-
-
-def _suspect(record: FindingRecord) -> str:
-    """The function that is blamed, as a link to its line in the source of the release; "" where it is not known, or
-    where TVM is no release."""
-    place, version = record.doc.blame.origin.place, _version_of_tvm(record)
-    file, _, line = place.partition(":")
-    if not _PLACE.fullmatch(place) or not re.fullmatch(r"[0-9]+(\.[0-9]+)*(\.post[0-9]+)?", version):
-        return ""
-    return f"The function begins at [`{file}:{line}`]({SOURCE}/v{version}/python/{file}#L{line})."
-
-
-def _version_of_tvm(record: FindingRecord) -> str:
-    versions = record.doc.versions
-    return versions.get(f"tvm{_at(record)}", versions.get("tvm", ""))
+    return f"{summary.text(shown, family)}\n\n{section_text}\n{provenance(record)}\n\n{marker(doc.signature)}\n"
 
 
 MOST_RELATIVES = 12
@@ -133,22 +118,16 @@ def _ir(record: FindingRecord) -> str:
     )
 
 
-def _at(record: FindingRecord) -> str:
-    return f"@{record.doc.lane.toolchain}"
-
-
 def _environment(record: FindingRecord) -> str:
-    # `tvm@0.26.0` is the version in another toolchain. It matters only if the lane ran in that toolchain
-    there = {name.partition("@")[0]: v for name, v in record.doc.versions.items() if name.endswith(_at(record))}
-    here = {name: version for name, version in record.doc.versions.items() if "@" not in name}
-    if record.doc.lane.dialect == "onnx":
-        here.pop("torch", None)  # it has no part in the model
-    versions = [f"- {NAMES.get(name, name)} {version}" for name, version in {**here, **there}.items()]
-    version_lines = "\n".join(_item(line) for line in versions)
+    absent = dialect_named(record.doc.lane.dialect).words.absent
+    there = {name: version for name, version in versions_of(record.doc).items() if name not in absent}
+    versions = [f"- {NAMES.get(name, name)} {version}" for name, version in there.items()]
+    machines = [f"- Seen on {machine}" for machine in record.doc.machines]
+    version_lines = "\n".join(_item(line) for line in (*versions, *machines))
     verdicts = record.doc.releases.verdicts
     if not verdicts:
         return version_lines
-    rows = "".join(f"| {prose(release)} | {_verdict(verdict)} |\n" for release, verdict in verdicts)
+    rows = "".join(f"| {cell(release)} | {_verdict(verdict)} |\n" for release, verdict in verdicts)
     return f"{version_lines}\n\n| TVM | |\n|---|---|\n{rows}"
 
 
@@ -160,9 +139,23 @@ def _verdict(verdict: ReleaseVerdict) -> str:
     return f"**{verdict}**" if verdict is ReleaseVerdict.FAILS else str(verdict)
 
 
-def _steps(record: FindingRecord) -> str:
+def _steps(record: FindingRecord, bare: BareRun | None) -> str:
+    """The script, what pip installs for it, and what pip has installed where it was run; or why there is none."""
+    if why := why_no_script(record):
+        return prose(why)
+    needed = code(f"pip install {' '.join(requirements_of(record))}")
     script = block(repro.script(record), "python")
-    return f"This script exits with 1 while the bug is there, with 0 when it is gone.\n\n{script}"
+    exits = "This script exits with 1 while the bug is there, with 0 when it is gone."
+    return f"{exits} It needs {needed}.{_run_bare(bare) if bare and bare.run.shows else ''}\n\n{script}"
+
+
+def _run_bare(bare: BareRun) -> str:
+    """In which environment it shows the bug. Of the packages that pip adds, those of TVM and of the frameworks."""
+    named = {each.partition("==")[0] for each in bare.record.requirements}
+    there = bare.record.packages.items()
+    more = [f"{name} {version}" for name, version in there if name in PACKAGES.values() and name not in named]
+    others = f" {prose(f'(pip adds {listed(more)})')}" if more else ""
+    return f" It exits with 1 in a new environment of Python {bare.record.python} with nothing else{others}."
 
 
 def _triage(record: FindingRecord) -> str:
@@ -170,10 +163,12 @@ def _triage(record: FindingRecord) -> str:
     doc = record.doc
     labels = ["needs-triage", "type: bug"]
     if "[Frontend]" in wording.area(record):
-        labels.append("frontend:onnx" if doc.lane.importer.reads_onnx else "frontend:pytorch")
+        labels.append({"onnx": "frontend:onnx", "torch": "frontend:pytorch"}[doc.lane.importer.row.frontend])
     perhaps = "".join(f"* perhaps related: {prose(str(row))}\n" for row in upstream.related(doc))
     others = (
-        "" if doc.component is Component.TVM else f"* at fault: {wording.other(doc.component, doc.lane)}, not TVM\n"
+        ""
+        if doc.component is Component.TVM
+        else f"* at fault: {prose(wording.other(doc.component, doc.lane))}, not TVM\n"
     )
     return "".join(f"* {label}\n" for label in labels) + perhaps + others
 
@@ -187,9 +182,11 @@ def provenance(record: FindingRecord) -> str:
     unfinished = "" if doc.reduction_finished or not doc.reduction_calls else " (perhaps not to the end)"
     flaky = "; it does not show each time" if doc.flaky else ""
     natural = ", then shown with usual types and sizes" if record.natural else ""
+    has_own = record.case.origin.endswith(WITH_OWN_WEIGHTS) and bool(record.case.owned)
+    own = " Numbers in its weights may be those of a person's model." if has_own else ""
     return (
         f"Found by difftvm, a differential fuzzer; {smaller}{unfinished}{natural}; "
-        f"seen in {doc.confirmed} fresh processes{flaky}. This text is generated: no person has checked it."
+        f"seen in {doc.confirmed} fresh processes{flaky}.{own} This text is generated: no person has checked it."
     )
 
 

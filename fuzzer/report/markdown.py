@@ -1,4 +1,9 @@
-"""Escape text from compilers and models for Markdown, so that it makes no mention, link or tag."""
+"""Texts from compilers and models in Markdown, so that they make no link, mention, tag or heading.
+
+GitHub makes links of more than Markdown has: addresses, mentions, numbers of issues and hashes of commits
+(https://github.github.com/gfm/#autolinks-extension-, https://docs.github.com, "Autolinked references and URLs"). A
+backslash does not prevent that, but it makes none in code spans. So a word that may become a link is a code span here.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +17,22 @@ LINE_WIDTH = 400
 """The number of characters of a line that `shortened` keeps. The longest line in the shipped findings, a C++ signature,
 has 359. The 150 lines that an issue may show stay below GitHub's limit of 65,536 characters."""
 
+LINKED = re.compile(
+    r"@|://|www\.|mailto:|xmpp:|#\w|\bGH-\d|(?<![0-9a-z])[0-9a-f]{7,40}(?![0-9a-z])", re.ASCII | re.IGNORECASE
+)
+"""What GitHub may make a link of: an address, a mention, the number of an issue, the hash of a commit."""
+
+_SPECIAL = re.compile(r"[\\<>\[\]*_|~&$]")
+_SPECIAL_IN_TITLES = re.compile(r"[\\<*|~&$]|(?<=\])\(")
+"""What Markdown or GitHub gives a meaning. Titles have many brackets and underscores, which do no harm without "](".
+"""
+
+_BLOCK = re.compile(r"^(?=[#+-]+(?: |$)|[=-]+$)|^\d+(?=[.)](?: |$))")
+"""Where a backslash prevents that a line begins a heading or a list."""
+
+_APART = "<!-- -->"
+"""Stands between two code spans, which would become one."""
+
 
 def code(text: str) -> str:
     """A code span. CommonMark asks for more backticks around it than the text contains in a row."""
@@ -23,27 +44,58 @@ def code(text: str) -> str:
 
 
 def prose(text: str) -> str:
-    """Text with code spans. Outside of these, mentions, links and tags are escaped."""
-    return _outside_of_code(text, _harmless)
+    """A line of text. What stands between backticks is a code span, and so is each other word that GitHub would make a
+    link of. The rest is escaped."""
+    return _line(text, _SPECIAL)
 
 
 def heading(text: str) -> str:
-    """A line of text for a heading. Brackets and underscores stay as they are, because titles have many."""
-    return _outside_of_code(text, lambda piece: _no_mention(piece.replace("<", "\\<")))
+    """A line of text for a heading, like `prose`."""
+    return _line(text, _SPECIAL_IN_TITLES)
 
 
-def _outside_of_code(text: str, escape: Callable[[str], str]) -> str:
-    pieces = re.split(r"(`[^`]+`)", printable(" ".join(text.split())))
-    return "".join(piece if index % 2 else escape(piece) for index, piece in enumerate(pieces))
+def cell(text: str) -> str:
+    """A line of text for a cell of a table, like `prose`."""
+    return _line(text, _SPECIAL, in_cell)
 
 
-def _harmless(text: str) -> str:
-    text = re.sub(r"([\\<>\[\]*_|~])", r"\\\1", text)
-    return _no_mention(text.replace("`", "\\`"))
+def in_cell(span: str) -> str:
+    """A code span in a cell: each bar in it needs a backslash, and no other one before that."""
+    return re.sub(r"(\\?)\|", lambda found: f"{found[1]} \\|" if found[1] else "\\|", span)
 
 
-def _no_mention(text: str) -> str:
-    return re.sub(r"([@#])(?=\w)", r"\1<!-- -->", text)
+def _line(text: str, special: re.Pattern[str], span: Callable[[str], str] = str) -> str:
+    line = ""
+    for index, piece in enumerate(re.split(r"(`[^`]+`)", printable(" ".join(text.split())))):
+        for part in [piece] if index % 2 else _words(piece, special):
+            is_span = part.startswith("`")
+            line += (_APART if is_span and line.endswith("`") else "") + (span(part) if is_span else part)
+    return _BLOCK.sub(r"\g<0>\\", line)
+
+
+def _words(text: str, special: re.Pattern[str]) -> list[str]:
+    """The words and the space of a text without code spans. A word that may become a link is a code span."""
+    words: list[str] = []
+    for word in re.split(r"([ `])", text):
+        if LINKED.search(word):
+            begin, core, end = _bare(word)
+            words += [_escaped(begin, special), f"`{core}`", _escaped(end, special)]
+        else:
+            words.append(_escaped(word, special))
+    return words
+
+
+def _bare(word: str) -> tuple[str, str, str]:
+    """A word that may become a link, without the punctuation before and after it."""
+    core = word.strip("()[]{}\"',.;:!?")
+    if not LINKED.search(core):
+        return "", word, ""
+    begin, _, end = word.partition(core)
+    return begin, core, end
+
+
+def _escaped(text: str, special: re.Pattern[str]) -> str:
+    return special.sub(r"\\\g<0>", text).replace("`", "\\`")
 
 
 def block(text: str, language: str = "") -> str:
@@ -56,15 +108,15 @@ def block(text: str, language: str = "") -> str:
 
 def table(rows: Sequence[tuple[str, str]]) -> str:
     """A table of two columns, the second as code. Rows without a value are left out."""
-    cells = [(key, code(value).replace("|", "\\|")) for key, value in rows if value]
-    lines = "".join(f"| {prose(key)} | {value} |\n" for key, value in cells)
+    lines = "".join(f"| {cell(key)} | {in_cell(code(value))} |\n" for key, value in rows if value)
     return f"| | |\n|---|---|\n{lines}"
 
 
 def details(summary: str, body: str) -> str:
-    """A folded section. In its summary, GitHub renders HTML and mentions."""
-    escaped = "".join(f"&#{ord(each)};" if each in "@#" else html.escape(each) for each in printable(summary))
-    return f"<details>\n<summary>{escaped}</summary>\n\n{body}\n</details>\n"
+    """A folded section. In its summary, GitHub renders HTML and makes links."""
+    words = [html.escape(word, quote=False) for word in printable(summary).split()]
+    words = [f"<code>{word}</code>" if LINKED.search(html.unescape(word)) else word for word in words]
+    return f"<details>\n<summary>{' '.join(words)}</summary>\n\n{body}\n</details>\n"
 
 
 def shortened(text: str, lines: int, file: str) -> str:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from fuzzer.findings.record import FindingRecord, natural_record
-from fuzzer.isolate.fleet import Investigator
+from fuzzer.isolate.fleet import Lab
 from fuzzer.report import repro
 from fuzzer.report.own_script import with_own_script
-from fuzzer.triage.investigate import Confirmed
+from fuzzer.triage.investigate import Investigated
 from fuzzer.triage.natural.find import natural
 
 MORE_LINES = 3
 """How many lines longer than the script of the reduced case the script of the natural case may be."""
 
 
-def natural_to_show(lab: Investigator, record: FindingRecord) -> Confirmed | None:
+def natural_to_show(lab: Lab, record: FindingRecord) -> Investigated | None:
     """Return the natural case of a saved finding. Return None where there is none, where its script does not show the
     bug, and where its script is too long."""
     doc, scope = record.doc, record.doc.scope
@@ -21,7 +21,7 @@ def natural_to_show(lab: Investigator, record: FindingRecord) -> Confirmed | Non
     found = natural(lab, record.case, record.finding, doc.identity, lab.examine, statement)
     if found is None:
         return None
-    found = with_own_script(lab, found, lab.versions)
+    found = with_own_script(lab.run_script, found, lab.versions)
     if found.script is None or not found.script.shows:
         return None
     longer = _lines(natural_record(found, doc)) - _lines(record)

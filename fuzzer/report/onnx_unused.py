@@ -25,8 +25,10 @@ def without_unused(file: OnnxModel, kept: str = "") -> OnnxModel:
 
 def _read_by(node: Node) -> set[str]:
     """The values that a node reads, in its subgraphs too."""
-    inner = (each for attribute in node.attributes if attribute.body for each in attribute.body.nodes)
-    return set(node.inputs).union(*map(_read_by, inner))
+    bodies = [attribute.body for attribute in node.attributes if attribute.body]
+    inner = (each for body in bodies for each in body.nodes)
+    inner_outputs = (value.name for body in bodies for value in body.outputs)
+    return set(node.inputs).union(inner_outputs, *map(_read_by, inner))
 
 
 def operator_at_fault(file: OnnxModel | None, culprit: str) -> str:

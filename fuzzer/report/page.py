@@ -6,13 +6,12 @@ import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import jinja2
-
 from fuzzer.findings.record import FindingRecord
 from fuzzer.report import issue, repro, sanitizer_section, wording
 from fuzzer.report.evidence import shown_evidence
+from fuzzer.report.html_pages import environment
+from generators.dialect import Dialect, dialect_named
 from generators.graph import Form, Node
-from generators.table import dialect_of
 
 IR_LINES = 2000
 """The largest number of lines of the difference that the page shows."""
@@ -30,10 +29,10 @@ class GraphRow:
 
 
 def html(record: FindingRecord) -> str:
-    environment = jinja2.Environment(autoescape=True, loader=jinja2.PackageLoader("fuzzer", "templates"))
-    environment.filters["pieces"] = pieces
+    templates = environment()
+    templates.filters["pieces"] = pieces
     provenance, record = issue.provenance(record), record.shown
-    return environment.get_template("finding.html").render(
+    return templates.get_template("finding.html").render(
         title=issue.title(record),
         record=record,
         doc=record.doc,
@@ -56,22 +55,22 @@ def pieces(text: str) -> list[tuple[bool, str]]:
 
 def _graph_rows(record: FindingRecord) -> Iterator[GraphRow]:
     graph = record.case.bound
+    dialect = dialect_named(graph.dialect)
     for item in graph.inputs:
         layout = "" if item.layout == "contiguous" else str(item.layout)
         yield GraphRow(item.value.name, str(item.value.type), str(item.role), "", layout)
     for node in graph.nodes:
-        attrs = ", ".join(_attributes(node))
+        attrs = ", ".join(_attributes(node, dialect))
         names, types = ", ".join(v.name for v in node.results), ", ".join(str(v.type) for v in node.results)
         yield GraphRow(names, types, node.title, ", ".join(node.args), attrs)
 
 
-def _attributes(node: Node) -> Iterator[str]:
-    """The attributes that the model has. A call of ONNX leaves out those that are None."""
-    is_onnx = dialect_of(node.op) == "onnx"
+def _attributes(node: Node, dialect: Dialect) -> Iterator[str]:
+    """The attributes that the model has, and the form of a call of a file: the source of a module shows it."""
     for name, value in node.attrs.items():
-        if value is not None or not is_onnx:
+        if value is not None or not dialect.none_is_left_out:
             yield f"{name}={value!r}"
-    if is_onnx and node.form is not Form.PLAIN:
+    if dialect.is_file and node.form is not Form.PLAIN:
         yield f"written as: {node.form}"
 
 

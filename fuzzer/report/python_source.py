@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import textwrap
 from collections.abc import Iterator
@@ -14,42 +13,21 @@ _STRING = r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')"""
 
 
 def docstring(paragraphs: list[str]) -> str:
-    """A module's docstring. Quotes and backslashes in the paragraphs are escaped."""
+    """A module's docstring. Quotes, backslashes and what is not printable in the paragraphs are escaped."""
     filled = [textwrap.fill(" ".join(each.split()), WIDTH - 10, break_long_words=False) for each in paragraphs if each]
-    text = "\n\n".join(filled).replace("\\", "\\\\").replace('"""', "'''")
+    text = in_docstring("\n\n".join(filled))
     return f'"""{text}' + ("\n" if "\n" in text or text.endswith('"') else "") + '"""'
 
 
-def quoted(text: str) -> str:
-    """The literal of a string, in double quotes, or in single quotes if these need fewer escapes."""
-    double = json.dumps(text, ensure_ascii=True).replace("\\/", "/")
-    return repr(text) if text.count('"') > text.count("'") else double
-
-
-def literal_of(value: object) -> str:
-    """The literal of a value, as `repr` writes it, with strings as `quoted` writes them."""
-    match value:
-        case str():
-            return quoted(value)
-        case list():
-            return listed([literal_of(item) for item in value])
-        case dict():
-            return "{" + ", ".join(f"{literal_of(key)}: {literal_of(item)}" for key, item in value.items()) + "}"
-        case _:
-            return repr(value)
-
-
-def listed(items: Iterator[str] | list[str]) -> str:
-    return f"[{', '.join(items)}]"
+def in_docstring(text: str) -> str:
+    """The text as it may stand in a docstring. What is not printable, such as NUL, becomes an escape sequence."""
+    text = text.replace("\\", "\\\\").replace('"""', "'''")
+    return "".join(char if char.isprintable() or char == "\n" else ascii(char)[1:-1] for char in text)
 
 
 def powers_without_spaces(source: str) -> str:
     """Write `x ** 3` as `x**3`, as ruff does for simple operands."""
     return re.sub(r"(?<![\w.)\]])([\w.]+) \*\* (-?[\w.]+)(?![\w.(\[])", r"\1**\2", source)
-
-
-def tuple_of(items: list[str]) -> str:
-    return f"({items[0]},)" if len(items) == 1 else f"({', '.join(items)})"
 
 
 def formatted(source: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fuzzer.cases.fillings import LEAST_MARGIN, filled_dtype, high, low
+from fuzzer.report.script_source import NOTHING, Source, literal_of, name
 from oracles.finding import Finding
 from oracles.lane import Engine
 from oracles.memory_access import Access, MemoryAccess
@@ -24,11 +25,11 @@ class Guards:
     """
 
     of: str = ""
-    dtype: str = ""
+    dtype: Source = NOTHING
     item: int = 1
     margin: int = 0
-    low: str = ""
-    high: str = ""
+    low: Source = NOTHING
+    high: Source = NOTHING
     write: bool = False
 
 
@@ -40,11 +41,11 @@ def parts(finding: Finding) -> Guards:
     margin = LEAST_MARGIN * (1 + access.distance * dtype.itemsize // LEAST_MARGIN)
     return Guards(
         of=_owners(access),
-        dtype=str(dtype),
+        dtype=name(str(dtype)),
         item=dtype.itemsize,
         margin=margin,
-        low=repr(low(dtype)),
-        high=repr(high(dtype)),
+        low=literal_of(low(dtype)),
+        high=literal_of(high(dtype)),
         write=access.access is Access.WRITE,
     )
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from fuzzer.cases.open_sizes import linear, sample_sizes
-from fuzzer.report.python_source import tuple_of
-from generators.graph import Case, Dim, Expr, Symbol
-from oracles.lane import Importer, LaneSpec, returns_gradients
+from fuzzer.report.script_source import NOTHING, Source, literal_of, name, own_text, source, tuple_of
+from generators.graph import Case, Dim, Expr
+from oracles.importers import Reads
+from oracles.lane import LaneSpec, returns_gradients
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,55 +18,73 @@ class OpenSizes:
     """The arguments of the two exports of `fuzzer.lanes.torch.symbolic`: with named dimensions, and with inferred
     ones."""
 
-    symbols: tuple[Symbol, ...]
-    sample: str
-    named: str
-    auto: str
+    symbols: tuple[OpenSymbol, ...]
+    sample: Source
+    named: Source
+    auto: Source
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSymbol:
+    """`high` is None where every number may be larger."""
+
+    name: Source
+    low: int
+    high: int | None
 
 
 def template_part(lane: LaneSpec, *, built: bool) -> str:
-    """Which part of `import.py.j2` applies. `built`: the script builds the ONNX file itself."""
+    """The template in `fuzzer/templates/repro/importer/`. `built`: the script builds the ONNX file itself."""
     if returns_gradients(lane):
         return "gradient"
-    match lane.importer:
-        case Importer.ONNX | Importer.ONNX_DYNAMO | Importer.ONNX_MODEL:
-            return "built" if built else "onnx"
-        case Importer.FX:
-            return "fx"
-        case Importer.EXPORT_RAW:
-            return "export"
-        case _:
-            return "open" if lane.symbolic else "export"
+    row = lane.importer.row
+    if built and row.reads.is_file:
+        return "built"
+    return "open" if lane.symbolic and row.reads is Reads.PROGRAM else row.script
 
 
-def arguments(lane: LaneSpec, torch_to_numpy: str, device: str, *, built: bool, guarded: bool = False) -> str:
+ToNumpy = Callable[[Source], Source]
+"""From the expression of a tensor to that of its numpy array."""
+
+
+def arguments(lane: LaneSpec, to_numpy: ToNumpy, device: Source, *, built: bool, guarded: bool = False) -> Source:
     """A generator expression of main's arguments for the model's inputs: TVM's tensors, in main's order."""
-    value, source = torch_to_numpy.format("x"), "inputs"
-    if lane.importer.reads_onnx:
-        value, source = ("x", "inputs.values()") if built else (value, "args")
+    value, taken = to_numpy(name("x")), source("inputs")
+    if lane.importer.row.reads is Reads.MODULE:
+        value, taken = name("x"), source("inputs.values()")
+    if lane.importer.row.reads.is_file:
+        value, taken = (name("x"), source("inputs.values()")) if built else (value, source("args"))
     if guarded:
-        return f"guarded(x) for x in {source}"
-    return f"tvm.runtime.tensor({value}{device}) for x in {source}"
+        return source("guarded(x) for x in {}", taken)
+    return source("tvm.runtime.tensor({}{}) for x in {}", value, device, taken)
 
 
-def exporter(lane: LaneSpec) -> str:
+def exporter(lane: LaneSpec) -> Source:
     """The arguments of torch.onnx.export that choose the exporter and the opset."""
-    opset = f", opset_version={lane.opset}" if lane.opset else ""
-    return f"dynamo={lane.importer is Importer.ONNX_DYNAMO}{opset}"
+    opset = source(", opset_version={}", lane.opset) if lane.opset else NOTHING
+    return source("dynamo={}{}", lane.importer.row.reads is Reads.DYNAMO_FILE, opset)
 
 
 def open_sizes(case: Case) -> OpenSizes:
     values = [item.value for item in case.graph.inputs if not item.role.is_owned]
     sizes = sample_sizes(case)
-    sample = tuple_of([f"torch.zeros({v.type.bind(sizes).sizes}, dtype=torch.{v.type.dtype})" for v in values])
+    sample = tuple_of(
+        [
+            source("torch.zeros({}, dtype=torch.{})", literal_of(v.type.bind(sizes).sizes), name(v.type.dtype))
+            for v in values
+        ]
+    )
     named, auto = (_shapes([v.type.shape for v in values], names=names) for names in (True, False))
-    return OpenSizes(case.graph.symbols, sample, named, auto)
+    symbols = tuple(OpenSymbol(name(each.name), each.low, each.high) for each in case.graph.symbols)
+    return OpenSizes(symbols, sample, named, auto)
 
 
-def _shapes(shapes: Sequence[tuple[Dim, ...]], *, names: bool) -> str:
-    def one(size: Dim) -> str:
+def _shapes(shapes: Sequence[tuple[Dim, ...]], *, names: bool) -> Source:
+    def one(size: Dim) -> Source:
         if not isinstance(size, Expr):
-            return "static"
-        return re.sub(r"(?<=\w)([*+-])", r" \1 ", str(size)) if names and linear(size) else "auto"
+            return source("static")
+        if not (names and linear(size)):
+            return source("auto")
+        return own_text(re.sub(r"(?<=\w)([*+-])", r" \1 ", str(size)))
 
     return tuple_of([tuple_of([one(size) for size in shape]) for shape in shapes])

@@ -7,36 +7,42 @@ import re
 import sys
 from collections import defaultdict
 
+from oracles.importers import Importer
+
 _MODULES = {
     **{name: f"import {name}" for name in ("ml_dtypes", "onnx", "onnxruntime", "torch", "tvm", "tvm_ffi")},
     **{
         name: f"import {name}"
         for name in (
-            "base64", "io", "json", "math", "os", "random", "re", "runpy", "shutil", "subprocess", "sys", "tempfile",
-            "time", "zlib",
+            "base64", "copy", "ctypes", "io", "json", "math", "os", "random", "re", "runpy", "shutil", "struct",
+            "subprocess", "sys", "tempfile", "time", "zlib",
         )
     },
     "np": "import numpy as np",
     "F": "import torch.nn.functional as F",
 }  # fmt: skip
+_SHORT = {"I": "ir", "R": "relax", "T": "tirx"}
+"""The parts of `tvm.script` by the names that TVMScript has for them."""
 _NAMES = {
+    **dict.fromkeys(_SHORT, "tvm.script"),
     "GraphModule": "tvm.contrib.graph_executor",
+    "ReferenceEvaluator": "onnx.reference",
     "TensorProto": "onnx",
     "VirtualMachine": "tvm.runtime.vm",
     "bind_params_by_name": "tvm.relay.build_module",
     "detach_params": "tvm.relax.frontend",
-    "from_exported_program": "tvm.relax.frontend.torch",
-    "from_fx": "tvm.relax.frontend.torch",
-    "from_onnx": "tvm.relax.frontend.onnx",
     "helper": "onnx",
     "inline_local_functions": "onnx.inliner",
     "ir": "onnxscript",
     "numpy_helper": "onnx",
     "optimizer": "onnxscript",
     "relax": "tvm",
-    "relax_dynamo": "tvm.relax.frontend.torch",
     "relay": "tvm",
+    **{row.function: row.module for row in (each.row for each in Importer) if row.dialect},
 }
+
+IMPORTED = frozenset((*_MODULES, *_NAMES))
+"""The names that a script may import."""
 
 
 def imports(source: str) -> tuple[str, str]:
@@ -64,7 +70,14 @@ def _from_imports(names: set[str]) -> list[str]:
     by_module = defaultdict(list)
     for name in sorted(names & _NAMES.keys(), key=_as_ruff_sorts):
         by_module[_NAMES[name]].append(name)
-    return [f"from {module} import {', '.join(found)}" for module, found in sorted(by_module.items())]
+    return [line for module, found in sorted(by_module.items()) for line in _lines(module, found)]
+
+
+def _lines(module: str, names: list[str]) -> list[str]:
+    """The imports of a module. Those under another name have a line of their own."""
+    short = [f"from {module} import {_SHORT[name]} as {name}" for name in names if name in _SHORT]
+    own = [name for name in names if name not in _SHORT]
+    return [*short, *([f"from {module} import {', '.join(own)}"] if own else [])]
 
 
 def _as_ruff_sorts(name: str) -> tuple[bool, str]:

@@ -13,39 +13,44 @@ from typing import ClassVar
 
 from fuzzer.lanes import EVERY_TVM_LANE
 from fuzzer.report import repro_guards, repro_importers, repro_target
-from fuzzer.report.python_source import literal_of
-from fuzzer.report.repro_steps import context, dynamo_passes, relax_steps, relay_steps, transforms
+from fuzzer.report.repro_importers import ToNumpy
+from fuzzer.report.repro_steps import context, dynamo_passes, relax_steps, relay_steps, transforms, within
+from fuzzer.report.script_source import NOTHING, Source, joined, literal_of, quoted, source
 from generators.graph import Case
-from oracles.finding import Excess, Finding, Kind, Mismatch, Quantity, SideEffect
-from oracles.lane import Engine, Execution, Importer, LaneSpec, Params, is_relay, returns_gradients
+from oracles.finding import Excess, Finding, Kind, Mismatch, Quantity, SideEffect, runs_exported_program
+from oracles.importers import Reads
+from oracles.lane import Engine, Execution, LaneSpec, Params, is_relay, returns_gradients
 from oracles.outcome import FAILURES, IllFormed, Mutant, Stage
-from oracles.targets import TARGETS_BY_NAME, Runs
+from oracles.targets import Runs, target_named
 from oracles.transforms import ROUND_TRIPS
 
 IMPORT = "import"
 """The value of `IllFormed.after` for a module that is checked right after its import."""
 
-RUN_TVM = "run_tvm"
-RUN_PLAIN = "run_plain"
+RUN_TVM = source("run_tvm")
+RUN_PLAIN = source("run_plain")
 """The names of the script's functions: the lane that fails, and the lane that it is compared with."""
 
 _PARAMS = {
-    Params.INPUTS: ", *params",
-    Params.BUNDLED: ", tuple(params)",
-    Params.LIFTED: ', *vm["main_transform_params"](params)',
-    Params.LIFTED_CONSUMING: ', *vm["main_transform_params"](params)',
-    Params.LIFTED_SHARED: ', *vm["transform_params"](params)',
+    Params.INPUTS: source(", *params"),
+    Params.BUNDLED: source(", tuple(params)"),
+    Params.LIFTED: source(', *vm["main_transform_params"](params)'),
+    Params.LIFTED_CONSUMING: source(', *vm["main_transform_params"](params)'),
+    Params.LIFTED_SHARED: source(', *vm["transform_params"](params)'),
 }
 """The arguments of main after the model's inputs."""
 
-_MEASURES: dict[Quantity, tuple[list[str], str]] = {
-    Quantity.LIBRARY: ([], "os.path.getsize(path)"),
-    Quantity.TIME: (["began = time.process_time()"], "time.process_time() - began"),
+_MEASURES: dict[Quantity, tuple[list[Source], Source]] = {
+    Quantity.LIBRARY: ([], source("os.path.getsize(path)")),
+    Quantity.TIME: ([source("began = time.process_time()")], source("time.process_time() - began")),
     Quantity.MEMORY: (
-        ['open("/proc/self/clear_refs", "w").write("5")  # proc(5): the peak starts anew', "began = peak_bytes()"],
-        "peak_bytes() - began",
+        [
+            source('open("/proc/self/clear_refs", "w").write("5")  # proc(5): the peak starts anew'),
+            source("began = peak_bytes()"),
+        ],
+        source("peak_bytes() - began"),
     ),
-    Quantity.CONSTANTS: ([], "constant_bytes(mod)"),
+    Quantity.CONSTANTS: ([], source("constant_bytes(mod)")),
 }
 """Lines before the measured code, and the expression of the measured quantity after it."""
 
@@ -55,8 +60,8 @@ class Reference:
     """An ONNX export alone, onnxruntime, or the exported program in PyTorch."""
 
     template: str
-    name: str
-    exporter: str
+    name: Source
+    exporter: Source
     raw: bool
 
 
@@ -65,9 +70,9 @@ class Dynamo:
     """torch.compile with TVM's backend, which applies `passes`."""
 
     template: ClassVar[str] = "dynamo.py.j2"
-    name: str
-    passes: list[str]
-    context: str
+    name: Source
+    passes: list[Source]
+    context: Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,41 +81,41 @@ class Relay:
     returned where outputs are not."""
 
     template: ClassVar[str] = "relay.py.j2"
-    name: str
+    name: Source
     traces: bool
-    exporter: str
+    exporter: Source
     freezes: bool
     rebinds: bool
-    first: list[str]
-    steps: list[str]
+    first: list[Source]
+    steps: list[Source]
     as_library: bool
     in_vm: bool
-    measured: str
+    measured: Source
 
 
 @dataclass(frozen=True, slots=True)
 class Relax:
     """A lane in Relax. `importer` and `ends_with` choose the parts of the templates; `first` stands before `steps`,
-    which are passes and compilation."""
+    which are passes and compilation. `kept`: the argument by which the importer keeps parameters as inputs."""
 
     template: ClassVar[str] = "relax.py.j2"
-    name: str
+    name: Source
     of_mutant: bool
     importer: str
-    exporter: str
+    exporter: Source
     raw: bool
     keeps_params: bool
     given_sizes: bool
-    keep_option: str
-    first: list[str]
-    steps: list[str]
+    kept: Source
+    first: list[Source]
+    steps: list[Source]
     as_library: bool
-    export_arguments: str
+    export_arguments: Source
     ends_with: str
-    arguments: str
-    params: str
+    arguments: Source
+    params: Source
     outputs: str
-    measured: str
+    measured: Source
     loads: bool
 
 
@@ -122,11 +127,11 @@ class Checks:
     """What some kinds of evidence need: the pass after which the module is checked, the edits that break the module,
     the measured quantity."""
 
-    after: str = ""
+    after: Source = NOTHING
     instrument: bool = False
     mutant: bool = False
     legalised: bool = False
-    edits: str = ""
+    edits: Source = NOTHING
     quantity: str = ""
 
 
@@ -135,7 +140,7 @@ def checks(finding: Finding) -> Checks:
         case _ if is_relay(finding.lane):
             return Checks()
         case IllFormed(after=after):
-            return Checks(after=after, instrument=_by_instrument(after))
+            return Checks(after=quoted(after), instrument=_by_instrument(after))
         case Mutant(legalised=legalised, edits=edits):
             return Checks(mutant=True, legalised=legalised, edits=literal_of(json.loads(edits or "[]")))
         case Excess(quantity=quantity):
@@ -144,14 +149,14 @@ def checks(finding: Finding) -> Checks:
             return Checks()
 
 
-def functions(case: Case, finding: Finding, torch_to_numpy: str, *, built: bool) -> list[Function]:
+def functions(case: Case, finding: Finding, to_numpy: ToNumpy, *, built: bool) -> list[Function]:
     """`built`: the script builds an ONNX file; `model` is that file and `inputs` are its inputs."""
     lane, evidence = finding.lane, finding.evidence
-    make: Callable[[str, LaneSpec], Function]
+    make: Callable[[Source, LaneSpec], Function]
     if is_relay(lane):
         make = lambda name, lane: _relay(name, lane, evidence)
     else:
-        make = lambda name, lane: _function(name, lane, case, finding, torch_to_numpy, built)
+        make = lambda name, lane: _function(name, lane, case, finding, to_numpy, built)
     plain = _lane_named(evidence.against) if isinstance(evidence, Mismatch) and compares_two_lanes(finding) else None
     return [make(RUN_TVM, lane), *([make(RUN_PLAIN, plain)] if plain else [])]
 
@@ -176,7 +181,7 @@ def gives_results(finding: Finding) -> bool:
 
 def runs_repeatedly(finding: Finding) -> bool:
     """Whether `run_tvm()` returns the results of several runs of one program."""
-    return finding.kind is Kind.UNSTABLE and _calls_a_machine(finding.lane)
+    return finding.kind is Kind.SECOND_RUN_DIFFERS and _calls_a_machine(finding.lane)
 
 
 def runs_guarded(finding: Finding) -> bool:
@@ -188,7 +193,7 @@ def runs_guarded(finding: Finding) -> bool:
 
 def _calls_a_machine(lane: LaneSpec) -> bool:
     """Whether the script calls main of a virtual machine, so that it can do so several times."""
-    other = is_relay(lane) or returns_gradients(lane) or lane.importer is Importer.DYNAMO
+    other = is_relay(lane) or returns_gradients(lane) or not lane.importer.row.reads.is_one_graph
     return lane.engine is Engine.TVM and not other
 
 
@@ -196,70 +201,83 @@ def _lane_named(name: str) -> LaneSpec | None:
     return next((lane for lane in EVERY_TVM_LANE if lane.name == name), None)
 
 
-def _function(name: str, lane: LaneSpec, case: Case, finding: Finding, torch_to_numpy: str, built: bool) -> Function:
+def _function(name: Source, lane: LaneSpec, case: Case, finding: Finding, to_numpy: ToNumpy, built: bool) -> Function:
     if not isinstance(finding.evidence, Mutant | Excess):
-        raw, exporter = lane.importer is Importer.EXPORT_RAW, repro_importers.exporter(lane)
-        if lane.importer.is_onnx and _last_stage(finding) is Stage.EXPORT:
+        raw, exporter = lane.importer.row.reads is Reads.RAW_PROGRAM, repro_importers.exporter(lane)
+        if lane.importer.row.reads.is_exported_file and _last_stage(finding) is Stage.EXPORT:
             return Reference("export.py.j2", name, exporter, raw)
         if lane.engine is Engine.ONNXRUNTIME:
             return Reference("onnxruntime.py.j2", name, exporter, raw)
-        if lane.engine is Engine.TORCH and lane.importer.is_exported:
+        if runs_exported_program(lane):
             return Reference("exported.py.j2", name, exporter, raw)
-        if lane.importer is Importer.DYNAMO:
+        if not lane.importer.row.reads.is_one_graph:
             after = _checked_after(finding) if name == RUN_TVM else ""
-            return Dynamo(name, dynamo_passes(lane, after), ", ".join(context(lane, checks=_by_instrument(after))))
-    return _relax(name, lane, case, finding, torch_to_numpy, built)
+            return Dynamo(name, dynamo_passes(lane, after), joined(", ", context(lane, checks=_by_instrument(after))))
+    return _relax(name, lane, case, finding, to_numpy, built)
 
 
-def _relax(name: str, lane: LaneSpec, case: Case, finding: Finding, torch_to_numpy: str, built: bool) -> Relax:
-    row, evidence = TARGETS_BY_NAME[lane.target], finding.evidence
+def _relax(name: Source, lane: LaneSpec, case: Case, finding: Finding, to_numpy: ToNumpy, built: bool) -> Relax:
+    row, evidence = target_named(lane.target), finding.evidence
     after = _checked_after(finding) if name == RUN_TVM else ""
     end = _end(lane, finding)
-    first, measured = _MEASURES[evidence.quantity] if isinstance(evidence, Excess) else ([], "")
-    steps: list[str] = []
+    first, measured = _MEASURES[evidence.quantity] if isinstance(evidence, Excess) else ([], NOTHING)
+    steps: list[Source] = []
     if end == "measure" and isinstance(evidence, Excess) and evidence.quantity is Quantity.CONSTANTS:
         steps = transforms(lane, "")
+    elif end == "schedules":
+        lines = [*transforms(lane, ""), source("schedule(mod, target)")]
+        steps = within(source("tvm.target.Target({}) as target", literal_of(dict(row.config))), lines)
     elif end not in ("import", "check"):
         there = repro_target.runs_on_a_device(finding) and row.runs is Runs.ON_A_DEVICE
         device = str(row.config["kind"]) if there else ""
-        steps = relax_steps(lane, after, compiles=end != "transform", checks=_by_instrument(after), device=device)
-    whole = end not in ("import", "check", "transform", "compile") and "constant" not in measured
-    several = finding.kind in (Kind.WRONG_ARITY, Kind.UNSTABLE)
-    one = lane.importer.reads_onnx and len(case.graph.outputs) == 1
+        launched = row.runs is Runs.BY_KERNELS and repro_target.is_launched(finding)
+        steps = relax_steps(
+            lane, after, compiles=end != "transform", checks=_by_instrument(after), device=device, launched=launched
+        )
+        steps += [source("take_over(executable)")] if launched else []
+    whole = end not in ("import", "check", "transform", "compile", "schedules") and "constant" not in measured
+    several = finding.kind in (Kind.WRONG_ARITY, Kind.SECOND_RUN_DIFFERS)
+    reads = lane.importer.row.reads
+    one = (reads.is_file or reads is Reads.MODULE) and len(case.graph.outputs) == 1
     keeps = lane.params is not Params.BOUND and not returns_gradients(lane)
     return Relax(
         name=name,
         of_mutant=isinstance(evidence, Mutant),
         importer=repro_importers.template_part(lane, built=built),
         exporter=repro_importers.exporter(lane),
-        raw=lane.importer is Importer.EXPORT_RAW,
+        raw=lane.importer.row.reads is Reads.RAW_PROGRAM,
         keeps_params=keeps,
         given_sizes=lane.given_sizes,
-        keep_option="keep_params_in_input" if lane.importer.reads_onnx else "keep_params_as_input",
+        kept=NOTHING if not keeps else _KEPT_ONNX if lane.importer.row.reads.is_file else _KEPT,
         first=first,
         steps=steps,
         as_library=whole and bool(row.compilers or lane.as_library or "path" in measured),
-        export_arguments=f"path, cc={literal_of(row.compilers[0])}, options={literal_of(list(row.flags))}"
+        export_arguments=source("path, cc={}, options={}", quoted(row.compilers[0]), literal_of(list(row.flags)))
         if row.compilers
-        else "path",
+        else source("path"),
         ends_with=end,
         arguments=repro_importers.arguments(
             lane,
-            torch_to_numpy,
+            to_numpy,
             repro_target.parts(finding).tensor_device,
             built=built,
             guarded=repro_guards.parts(finding).of == "inputs",
         ),
-        params=_PARAMS.get(lane.params, ""),
+        params=_PARAMS.get(lane.params, NOTHING),
         outputs="any" if several else "one" if one else "several",
         measured=measured,
         loads=not ("path" in measured or row.written or "constant" in measured),
     )
 
 
+_KEPT, _KEPT_ONNX = source(", keep_params_as_input=True"), source(", keep_params_in_input=True")
+
+
 def _end(lane: LaneSpec, finding: Finding) -> str:
     """The part of `relax.py.j2` that ends the function, or the name of the last stage."""
     evidence = finding.evidence
+    if repro_target.compares_schedules(finding):
+        return "schedules"
     if returns_gradients(lane):
         run = "gradients"
     elif runs_repeatedly(finding):
@@ -294,11 +312,11 @@ def _checked_after(finding: Finding) -> str:
     return finding.evidence.after if isinstance(finding.evidence, IllFormed) else ""
 
 
-def _relay(name: str, lane: LaneSpec, evidence: object) -> Relay:
-    first, measured = _MEASURES[evidence.quantity] if isinstance(evidence, Excess) else ([], "")
+def _relay(name: Source, lane: LaneSpec, evidence: object) -> Relay:
+    first, measured = _MEASURES[evidence.quantity] if isinstance(evidence, Excess) else ([], NOTHING)
     return Relay(
         name=name,
-        traces=lane.importer is Importer.TRACE,
+        traces=lane.importer.row.reads is Reads.TRACE,
         exporter=repro_importers.exporter(lane),
         freezes=lane.params is Params.BOUND,
         rebinds=lane.params is Params.REBOUND,

@@ -1,4 +1,4 @@
-"""The section of an issue about the scope of a bug: the statement, what fails and passes, siblings, other routes."""
+"""The section of an issue about the scope of a bug: the statement, and, folded, all that fails and passes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from fuzzer.findings.record import FindingRecord
-from fuzzer.report.markdown import prose
+from fuzzer.report import wording
+from fuzzer.report.markdown import cell, details, prose
 from fuzzer.triage.scope.statement import Answer, Scope, Variation
 from fuzzer.triage.scope.words import listed, names_in, sentence
+from generators.dialect import dialect_named
 from generators.graph import Graph
 
 SHOWN = (Answer.FAILS, Answer.PASSES, Answer.OTHER)
@@ -19,14 +21,24 @@ def text(shown: FindingRecord, reduced: Graph) -> str:
     """Markdown. `shown` is what the issue shows. The table changes the reduced case, which has the graph `reduced`."""
     scope = shown.doc.scope
     table = _table(scope.variations)
+    tried = [_changed(shown.case.graph, reduced) if table else "", table, _routes(scope)]
+    folded = "\n\n".join(filter(None, tried))
     parts = [
         prose(sentence(scope, shown.case.graph)),
-        _changed(shown.case.graph, reduced) if table else "",
-        table,
-        prose(_siblings(scope)),
-        _routes(scope),
+        prose(ignored_in_words(shown)),
+        details("All that was tried", f"{folded}\n") if folded else "",
     ]
     return "\n\n".join(filter(None, parts))
+
+
+def ignored_in_words(shown: FindingRecord) -> str:
+    """What shows that attributes are ignored: with another value of one alone, the reference's result changes."""
+    whose = dialect_named(shown.case.graph.dialect).words.reference
+    return " ".join(
+        f"Where `{each.attribute}` alone is {each.as_if} and not {each.value}, {whose}'s result is another one. "
+        "TVM's is the same, and right."
+        for each in wording.ignored_attributes(shown)
+    )
 
 
 def _changed(shown: Graph, reduced: Graph) -> str:
@@ -36,7 +48,7 @@ def _changed(shown: Graph, reduced: Graph) -> str:
     if all(types[name] == type for name, type in smaller.items()):
         return ""
     inputs = [f"{name} is `{smaller[name]}`" for name in sorted(smaller)]
-    return f"The table changes the smallest case that fails. In it {listed(inputs)}."
+    return prose(f"The table changes the smallest case that fails. In it {listed(inputs)}.")
 
 
 def rows(variations: Iterable[Variation]) -> list[tuple[str, ...]]:
@@ -53,25 +65,14 @@ def _table(variations: Iterable[Variation]) -> str:
     found = rows(variations)
     if not found:
         return ""
-    lines = ["|".join(["", *map(prose, row), ""]) for row in found]
+    lines = ["|".join(["", *map(cell, row), ""]) for row in found]
     return "\n".join([f"|one thing changed|{'|'.join(SHOWN)}|", "|---|---|---|---|", *lines])
-
-
-def _siblings(scope: Scope) -> str:
-    names = {answer: [f"`{name}`" for name, each in scope.siblings if each is answer] for answer in SHOWN}
-    parts = [f"{listed(some)} {_verb(answer, len(some))}" for answer, some in names.items() if some]
-    return f"Of similar operators {', '.join(parts)}." if parts else ""
-
-
-def _verb(answer: Answer, count: int) -> str:
-    singular = str(answer)
-    return singular if count == 1 else singular.replace("fails", "fail").replace("passes", "pass")
 
 
 def _routes(scope: Scope) -> str:
     if not scope.routes:
         return ""
-    lines = [f"|{prose(name)}|{_marked(answer)}|" for name, answer in scope.routes]
+    lines = [f"|{cell(name)}|{_marked(answer)}|" for name, answer in scope.routes]
     return "\n".join(["|route| |", "|---|---|", *lines])
 
 

@@ -6,26 +6,26 @@ from __future__ import annotations
 import math
 import re
 import signal
+from collections.abc import Iterable
 from typing import assert_never
 
-from fuzzer.cases.dialect_words import words_of
 from fuzzer.findings.record import FindingRecord, built_file
 from fuzzer.findings.severity import limits
 from fuzzer.report import onnx_unused
 from fuzzer.signature import readable
-from fuzzer.signature.blame import Place, ReleaseVerdict
-from fuzzer.triage.scope.statement import Statement
-from fuzzer.triage.scope.words import phrase
-from generators.graph import Form, Graph, Node
-from generators.onnx.operator import NodeForm
-from generators.table import TABLE
-from generators.torch.source import constructor, statements
+from fuzzer.signature.blame import ALREADY_WRONG, Place, ReleaseVerdict
+from fuzzer.system.terminal import printable
+from fuzzer.triage.scope.statement import Ignored, Statement
+from fuzzer.triage.scope.table_conditions import numbers_of_table
+from fuzzer.triage.scope.words import listed, phrase
+from generators.dialect import dialect_named, words_for
+from generators.graph import Graph
 from oracles.finding import PYTORCH, Component, Excess, Kind, Mismatch, Quantity, SideEffect
-from oracles.lane import Engine, Importer, LaneSpec, Pipeline, is_relay, returns_gradients
+from oracles.lane import Engine, LaneSpec, Pipeline, converts, is_relay, returns_gradients
 from oracles.memory_access import MemoryAccess
 from oracles.outcome import Cause, Died, IllFormed, Mutant, Raised, Stage, TimedOut
 from oracles.siblings import additions
-from oracles.targets import TARGETS_BY_NAME
+from oracles.targets import target_named
 from oracles.transforms import transform_named
 
 TITLE = 140
@@ -36,26 +36,16 @@ KINDS = {"llvm": "LLVM", "c": "C", "cuda": "CUDA", "opencl": "OpenCL", "webgpu":
 """Targets, as TVM's issues call them."""
 
 OTHERS = {
-    Component.EXPORTER: "torch export",
     Component.ONNXRUNTIME: "onnxruntime",
     Component.PYTORCH: "PyTorch",
+    Component.POCL: "PoCL",
+    Component.LAVAPIPE: "lavapipe",
     Component.ENVIRONMENT: "environment",
 }
-"""The components other than TVM. Of a case of ONNX, the package onnx converts models to other opsets."""
+"""The components other than TVM and the exporter."""
 
-IMPORTS = {
-    Importer.EAGER: "PyTorch",
-    Importer.EXPORT: "from_exported_program",
-    Importer.EXPORT_TVM: "from_exported_program",
-    Importer.EXPORT_RAW: "from_exported_program",
-    Importer.FX: "from_fx",
-    Importer.DYNAMO: "relax_dynamo",
-    Importer.ONNX: "from_onnx",
-    Importer.ONNX_DYNAMO: "from_onnx",
-    Importer.ONNX_MODEL: "from_onnx",
-    Importer.TRACE: "from_pytorch",
-}
-"""The function of TVM that reads the model."""
+_FRONTENDS = {"onnx": "[Frontend][ONNX]", "torch": "[Frontend][Torch]", "": "[TVMScript]"}
+"""The frontends, and the parser of scripts, as TVM's issues call them."""
 
 _LANGUAGES = ("tirx.", "tir.", "s_tir.")
 """Prefixes of the names of passes that work on TIR."""
@@ -69,7 +59,7 @@ def area(record: FindingRecord) -> str:
     language = "[Relay]" if is_relay(lane) else "[Relax]"
     match place_of(record):
         case Place.FRONTEND:
-            return f"{language}[Frontend][{'ONNX' if lane.importer.reads_onnx else 'Torch'}]"
+            return f"{language}{_FRONTENDS[lane.importer.row.frontend]}"
         case Place.CODEGEN:
             return f"[Codegen][{target_tag(lane)}]"
         case Place.RUNTIME:
@@ -82,7 +72,7 @@ def area(record: FindingRecord) -> str:
 
 def other(component: Component, lane: LaneSpec) -> str:
     """The name of a component other than TVM."""
-    return "onnx" if lane.dialect == "onnx" and component is Component.EXPORTER else OTHERS[component]
+    return dialect_named(lane.dialect).words.exporter if component is Component.EXPORTER else OTHERS[component]
 
 
 def place_of(record: FindingRecord) -> Place | None:
@@ -93,7 +83,7 @@ def place_of(record: FindingRecord) -> Place | None:
 
 
 def target_tag(lane: LaneSpec) -> str:
-    kind = str(TARGETS_BY_NAME[lane.target].config["kind"])
+    kind = str(target_named(lane.target).config["kind"])
     return KINDS.get(kind, kind)
 
 
@@ -115,8 +105,8 @@ def capital(text: str) -> str:
 
 
 def cut(text: str, limit: int) -> str:
-    """One line of at most so many characters, cut between words."""
-    line = " ".join(text.split())
+    """One printable line of at most this many characters, cut between words."""
+    line = printable(" ".join(text.split()))
     if len(line) <= limit:
         return line
     head = line[: limit - 3]
@@ -130,10 +120,11 @@ def operators(record: FindingRecord) -> str:
     stops_at = onnx_unused.operator_at_fault(file.model if file else None, record.doc.blame.culprit)
     if stops_at and record.doc.identity.stage is Stage.IMPORT and not record.doc.blame.origin.made:
         return f"`{stops_at}`"
-    if graph.dialect == "onnx":
-        used = ("Identity",) if _returns_its_input(record) else graph.ops
+    dialect = dialect_named(graph.dialect)
+    if dialect.is_file and _returns_its_input(record):
+        used: Iterable[str] = ("Identity",)
     else:
-        used = record.onnx.ops if record.onnx else tuple(called(graph, node) for node in graph.nodes)
+        used = record.onnx.ops if record.onnx else [dialect.called(graph, node) for node in graph.nodes]
     names = list(dict.fromkeys(name for name in used if name != "Constant")) or ["Constant"]
     shown = " + ".join(f"`{name}`" for name in names[:3])
     more = len(names) - 3
@@ -146,21 +137,6 @@ def _returns_its_input(record: FindingRecord) -> bool:
     inputs = {item.value.name for item in graph.inputs}
     aliases = evidence.aliases if isinstance(evidence, SideEffect) else ()
     return bool(aliases) and all(graph.outputs[output] in inputs for output, _ in aliases)
-
-
-def called(graph: Graph, node: Node) -> str:
-    """The function that a node's source calls, or its expression."""
-    types = graph.types
-    made = constructor(node, node.args, tuple(types[name] for name in node.args), "layer")
-    lines = statements(node, node.args, "layer")
-    if assigned := next((line for line in lines if re.match(r"\w+\[", line)), ""):
-        return assigned
-    source = "\n".join([*made, *lines])
-    if found := re.search(r"\b((?:torch|F)(?:\.[A-Za-z_]\w*)+)\(", source):
-        return found[1]
-    if found := re.search(r"\b\w+\.([a-z_]\w*)\(", source):
-        return f"Tensor.{found[1]}"
-    return source.split("\n")[-1].partition(" = ")[2] or source.split("\n")[-1]
 
 
 def pass_name(transform: str) -> str:
@@ -184,9 +160,9 @@ def what_is_wrong(record: FindingRecord) -> str:
         case TimedOut():
             return f"{_failing_step(record)} does not come to an end"
         case Mismatch() as mismatch:
-            return f"{_subject(record)} {_differs(doc.kind, mismatch)}"
+            return _ignores(record) or f"{_subject(record)} {_differs(doc.kind, mismatch)}"
         case IllFormed(after="import"):
-            return f"`{IMPORTS[doc.lane.importer]}` gives an ill-formed module for {ops}"
+            return f"`{doc.lane.importer.row.function}` gives an ill-formed module for {ops}"
         case IllFormed(after=after):
             return f"the module is ill-formed after `{after}` of {ops}"
         case Mutant(change=change):
@@ -206,9 +182,28 @@ def what_is_wrong(record: FindingRecord) -> str:
             assert_never(doc.evidence.evidence)
 
 
+def ignored_attributes(record: FindingRecord) -> list[Ignored]:
+    """The attributes of the case that the lane ignores. That of a pass is no property of the operator."""
+    doc, nodes = record.doc, record.case.graph.nodes
+    if doc.blame.place is Place.PASS or returns_gradients(doc.lane):
+        return []
+    return [each for each in doc.scope.ignored if each.call < len(nodes) and each.attribute in nodes[each.call].attrs]
+
+
+def _ignores(record: FindingRecord) -> str:
+    """ "`torch.sub` ignores `alpha`"; "" where the lane ignores no attribute."""
+    found, graph = ignored_attributes(record), record.case.graph
+    if not found:
+        return ""
+    node = graph.nodes[found[0].call]
+    of_node = dialect_named(graph.dialect).called(graph, node)
+    subject = operators(record) if len(graph.nodes) == 1 else f"`{of_node}`"
+    return f"{subject} ignores {listed([f'`{each.attribute}`' for each in found if each.call == found[0].call])}"
+
+
 def _differs(kind: Kind, mismatch: Mismatch) -> str:
     match kind:
-        case Kind.UNSTABLE:
+        case Kind.SECOND_RUN_DIFFERS:
             return "gives different results in two runs on the same input"
         case Kind.NONDETERMINISTIC:
             return "gives different results in different processes"
@@ -242,11 +237,10 @@ def _failing_step(record: FindingRecord) -> str:
     culprit = doc.blame.culprit
     match doc.identity.stage:
         case Stage.IMPORT:
-            return f"`{IMPORTS[lane.importer]}` on {ops}"
+            return f"`{lane.importer.row.function}` on {ops}"
         case Stage.EXPORT | Stage.VERIFY:
-            if lane.dialect == "onnx":
-                return f"converting {ops} to opset {lane.opset}"
-            return f"exporting {ops} to ONNX" if lane.importer.is_onnx else f"exporting {ops}"
+            exporting = dialect_named(lane.dialect).words.exporting.format(ops=ops, opset=lane.opset)
+            return f"{exporting} to ONNX" if lane.importer.row.reads.is_exported_file else exporting
         case Stage.TRANSFORM | Stage.COMPILE if doc.blame.place is Place.PASS and culprit:
             return f"`{culprit}` on {ops}"
         case Stage.TRANSFORM if len(lane.passes) == 1:
@@ -265,7 +259,7 @@ def _circumstance(record: FindingRecord) -> str:
     """What the failure needs beside the model, in parentheses: the cause, the target, the pipeline, passes."""
     lane = record.doc.lane
     parts = [part for part in (_cause(record), *forms(record.case.graph), _needs(record)) if part]
-    parts += [f"converted to opset {lane.opset}"] if lane.dialect == "onnx" and lane.opset else []
+    parts += [f"converted to opset {lane.opset}"] if converts(lane) else []
     parts += [] if lane.target == "llvm" or place_of(record) is Place.FRONTEND else [f"target {lane.target}"]
     parts += [f"pipeline {lane.pipeline}"] if lane.pipeline is not Pipeline.DEFAULT else []
     named = record.doc.blame.culprit
@@ -277,29 +271,9 @@ def _circumstance(record: FindingRecord) -> str:
     return f" ({', '.join(parts)})" if parts else ""
 
 
-FORMS = {
-    Form.CONSTANT: "{} from Constant",
-    Form.LIST: "{} from Constant",
-    Form.AS_INPUT: "{} is an input",
-    Form.COMPUTED: "{} computed from Shape",
-    Form.IDENTITY: "after Identity",
-    Form.CAST: "after Cast and Cast back",
-    Form.EMPTY: "empty names of inputs",
-    Form.LOCAL: "in a local function",
-    Form.BRANCH: "in If",
-}
-"""How a call of ONNX is written, where that matters: reduction makes all other calls plain. {} are constant inputs."""
-
-
 def forms(graph: Graph) -> list[str]:
-    """For example ["`shape` is an input"]."""
-    return list(dict.fromkeys(FORMS[node.form].format(_constants(node)) for node in graph.nodes if node.form in FORMS))
-
-
-def _constants(node: Node) -> str:
-    form = TABLE[node.op].source
-    names = form.constants if isinstance(form, NodeForm) else ()
-    return " and ".join(f"`{name}`" for name in names if node.attrs[name] is not None)
+    """How the calls are written, where that matters: ["`shape` is an input"]."""
+    return list(dict.fromkeys(filter(None, map(dialect_named(graph.dialect).written, graph.nodes))))
 
 
 LONGEST_NEED = 60
@@ -310,7 +284,14 @@ def _needs(record: FindingRecord) -> str:
     """What the certain statement of the scope limits the bug to: "where x0 is bfloat16"; "" if it is long, or if there
     is no limit."""
     scope = record.doc.scope
-    conditions = limits(scope.statement) if scope.is_certain and scope.statement else []
+    if not scope.is_certain and (numbers := numbers_of_table(scope)):
+        return f"where {numbers}" if len(numbers) < LONGEST_NEED else ""
+    named = {(each.call, each.attribute) for each in ignored_attributes(record)}
+    conditions = [
+        each
+        for each in (limits(scope.statement) if scope.is_certain and scope.statement else [])
+        if (each.property.call, each.property.subject) not in named
+    ]
     text = phrase(Statement(tuple(conditions)), record.case.graph) if conditions else ""
     return text if len(text) <= LONGEST_NEED else ""
 
@@ -349,18 +330,8 @@ def way(lane: LaneSpec, *, built: bool = False) -> str:
     """The steps of a lane in order: import, passes, compilation. `built`: the script builds the exported file."""
     opset = f", opset {lane.opset}" if lane.opset else ""
     converted = f"`onnx.version_converter.convert_version` to opset {lane.opset}, " if lane.opset else ""
-    read = {
-        Importer.EXPORT: "`torch.export`, `run_decompositions`, `from_exported_program`",
-        Importer.EXPORT_TVM: "`torch.export`, `from_exported_program`",
-        Importer.EXPORT_RAW: "`torch.export`, `from_exported_program(run_ep_decomposition=False)`",
-        Importer.FX: "`torch.fx.symbolic_trace`, `from_fx`",
-        Importer.DYNAMO: "`torch.compile` with `relax_dynamo`",
-        Importer.ONNX: f"`torch.onnx.export` (dynamo=False{opset}), constants folded, `from_onnx`",
-        Importer.ONNX_DYNAMO: f"`torch.onnx.export` (dynamo=True{opset}), constants folded, `from_onnx`",
-        Importer.ONNX_MODEL: f"{converted}`from_onnx`",
-        Importer.TRACE: "`torch.jit.trace`, `from_pytorch`",
-        Importer.EAGER: "onnxruntime" if lane.dialect == "onnx" else "eager PyTorch",
-    }[lane.importer]
+    read = lane.importer.row.steps or dialect_named(lane.dialect).words.eager
+    read = read.format(opset=opset, converted=converted)
     read = "`from_onnx`" if built else read
     if lane.engine is not Engine.TVM:
         return read.replace("from_onnx", "onnxruntime").replace("`onnxruntime`", "onnxruntime")
@@ -369,8 +340,29 @@ def way(lane: LaneSpec, *, built: bool = False) -> str:
     return ", ".join([read, *(f"`{feature}`" for feature in more), target])
 
 
+EARLIER_WORDS = {
+    "The imported module is already wrong when PyTorch evaluates it operator by operator": ALREADY_WRONG,
+    "The module as imported is wrong already when PyTorch computes it operator by operator": ALREADY_WRONG,
+}
+"""What findings of earlier versions say, in today's words."""
+
+
 def blamed(record: FindingRecord) -> str:
     """One or two sentences on the cause; "" if it is not known."""
+    what, evidence = culprit(record), blame_evidence(record)
+    return f"At fault is {what}.{' ' * bool(evidence)}{evidence}" if what else ""
+
+
+def blame_evidence(record: FindingRecord) -> str:
+    """How the part at fault was determined, as a sentence; "" where that is not known."""
+    text = record.doc.blame.evidence.rstrip(".")
+    for earlier, today in EARLIER_WORDS.items():
+        text = text.replace(earlier, today)
+    return f"{text}." if text else ""
+
+
+def culprit(record: FindingRecord) -> str:
+    """The part of TVM that is at fault, as a noun; "" if it is not known."""
     blame = record.doc.blame
     if blame.place is None:
         return ""
@@ -384,13 +376,19 @@ def blamed(record: FindingRecord) -> str:
         Place.CODEGEN: f"code generation{named and ':'}{named}",
         Place.RUNTIME: f"the runtime{named and ':'}{named}",
     }[blame.place]
-    evidence = f" {blame.evidence.rstrip('.')}." if blame.evidence else ""
-    return f"At fault is {what}{operator}.{evidence}"
+    return f"{what}{operator}"
 
 
 def _named(culprit: str) -> str:
     """For example "`_binary_op` of `sub`": a converter of several operators, and the one that it converts."""
     return " of ".join(f"`{name}`" for name in culprit.split(" of "))
+
+
+RELEASED = {
+    ReleaseVerdict.FAILS: "fails in",
+    ReleaseVerdict.OTHERWISE: "fails with another error in",
+    ReleaseVerdict.PASSES: "passes in",
+}
 
 
 def released(record: FindingRecord) -> str:
@@ -403,9 +401,11 @@ def released(record: FindingRecord) -> str:
         parts = [f"introduced in {releases.introduced}"] if releases.introduced else []
         parts += [f"fixed in {releases.fixed}"] if releases.fixed else []
         return f"By the releases that were run, it was {' and '.join(parts)}."
-    if all(verdict is ReleaseVerdict.FAILS for _, verdict in run_verdicts):
-        return f"All releases that were run fail: {', '.join(name for name, _ in run_verdicts)}."
-    return "Releases fare differently: " + ", ".join(f"{name} {verdict}" for name, verdict in run_verdicts) + "."
+    parts = []
+    for verdict, words in RELEASED.items():
+        names = [name for name, each in run_verdicts if each is verdict]
+        parts += [f"{words} {', '.join(names)}"] if names else []
+    return f"It {'; '.join(parts)}."
 
 
 def introduced(record: FindingRecord) -> str:
@@ -428,21 +428,19 @@ def compared(record: FindingRecord) -> str:
 def expected(record: FindingRecord) -> str:
     """What should happen, in one sentence."""
     doc = record.doc
-    words = words_of(doc.lane.dialect)
-    runs = "onnxruntime runs this model" if record.onnx else words.run
+    words = words_for(record.case.graph)
+    runs = "onnxruntime runs this model" if record.shows_export else words.run
     match doc.evidence.evidence:
         case Raised() | Died() | TimedOut():
-            if doc.component is not Component.TVM and doc.lane.dialect == "onnx":
-                return "The model is valid by the checker of the onnx package: it should be converted and run."
             if doc.component is not Component.TVM:
-                return "Eager PyTorch runs this model; what is exported of it should run too."
+                return words.exported
             return f"{runs}; TVM should import, compile and run it, or say plainly that it does not support it."
         case Mismatch(against=against, by=by):
-            if doc.kind in (Kind.UNSTABLE, Kind.NONDETERMINISTIC):
+            if doc.kind in (Kind.SECOND_RUN_DIFFERS, Kind.NONDETERMINISTIC):
                 return "The same compiled model on the same input gives the same result each time."
             if against != PYTORCH and by:
                 return "The result without " + _listed(by) + " is right: this must not change it."
-            whose = "onnxruntime's and PyTorch's" if record.onnx else words.results
+            whose = "onnxruntime's and PyTorch's" if record.shows_export else words.results
             whose = "torch.autograd's" if returns_gradients(doc.lane) else whose
             return f"The result agrees with {whose}."
         case IllFormed() | Mutant():
@@ -462,17 +460,22 @@ def _listed(by: str) -> str:
     return ", ".join(f"`{each}`" for each in by.split(", "))
 
 
+def failure(record: FindingRecord) -> str:
+    """What is wrong, with the type of an exception in place of its message."""
+    match record.doc.evidence.evidence:
+        case Raised(type=name):
+            return f"{_failing_step(record)} fails with `{name.rpartition('.')[2]}`"
+    return what_is_wrong(record)
+
+
 def summary(record: FindingRecord) -> str:
     """The first paragraph: what fails, in which of two builds, by which steps, the cause, the releases, and the build
     that introduced it."""
-    wrong = what_is_wrong(record)
-    match record.doc.evidence.evidence:
-        case Raised(type=name):
-            wrong = f"{_failing_step(record)} fails with `{name.rpartition('.')[2]}`"
-    sentence = f"{capital(wrong)}."
-    reached = f"Steps: {way(record.doc.lane, built=record.onnx is not None)}."
+    sentence = f"{capital(failure(record))}."
+    reached = f"Steps: {way(record.doc.lane, built=record.shows_export)}."
     graph = record.case.graph
-    reached += f" The model has opset {graph.opset}." if graph.opset and not record.doc.lane.opset else ""
+    as_it_is = dialect_named(graph.dialect).opsets and not record.doc.lane.opset
+    reached += f" The model has opset {graph.opset}." if as_it_is else ""
     where = [compared(record), reached, blamed(record), released(record), introduced(record)]
     return " ".join(filter(None, [sentence, *where]))
 

@@ -37,7 +37,7 @@ function prose(text) {
 
 // --- at a glance
 
-const DAY = 86400;
+const DAY = 86400, MOST_WAITING = 100;
 const isNew = (row) => row.found > data.made - DAY; // 0: not known
 const timeOf = (found) => (found ? `${moment(found)} UTC` : "");
 const rowOf = Object.fromEntries(data.findings.map((row) => [row.slug, row]));
@@ -55,19 +55,20 @@ function tiles() {
   const flaky = data.findings.filter((row) => row.flaky).length;
   const duplicates = data.findings.reduce((sum, row) => sum + row.duplicates.length, 0);
   const kept = data.findings.filter((row) => row.apart).length;
-  const apart = [[flaky, "flaky"], [kept, "known or unspecified"], [duplicates, "more are duplicates"]].filter(([count]) => count);
+  const others = data.causes.other_confirmed.reduce((sum, row) => sum + row.findings, 0);
+  const apart = [[flaky, "flaky"], [others, "not TVM's"], [kept, "known or unspecified"], [duplicates, "more are duplicates"]].filter(([count]) => count);
   const together = data.campaigns > 1 ? `, of ${number(data.campaigns)} campaigns` : "";
   const told = [
-    ["Causes", number(listed.length), LEVELS.map((level) => [listed.filter((family) => family.lead.level === level).length, level]).filter(([count]) => count).map(([count, level]) => `${number(count)} ${level}`).join(", ")],
-    ["Findings", number(data.findings.length), apart.map(([count, what]) => `${number(count)} ${what}`).join(", ")],
+    ["Findings", number(data.causes.confirmed.reduce((sum, row) => sum + row.findings, 0)), apart.map(([count, what]) => `${number(count)} ${what}`).join(", ")],
     ["Last 24 hours", number(fresh), "findings"],
-    ["Waiting", number(data.waiting), `for triage, which has had ${Math.round(100 * data.triage_used)} % of the CPU${data.parked ? `; ${number(data.parked)} parked` : ""}`],
+    ["Sightings waiting", number(data.waiting), `for triage, which has had ${Math.round(100 * data.triage_used)} % of the CPU${data.parked ? `; ${number(data.parked)} parked` : ""}`],
     ["Tests", number(data.tests), `${number(data.lane_results)} lane results${together}`],
     ["Time", span(data.wall_seconds), `${span(data.cpu_seconds)} of CPU${together}`],
     ...(rate() || !data.origins.length ? [["Tests a second", rate().toFixed(2), "of the last hour"]] : []),
-    ...(data.features ? [["Features", number(data.features), "behaviours seen"]] : []),
+    ...(data.features ? [["Behaviours", number(data.features), "of TVM and of cases, each counted once"]] : []),
     ...(data.lanes.length || !data.origins.length ? [["Lanes", number(data.lanes.length), `${data.failing.length || "none"} suddenly without results`]] : []),
   ];
+  byId("glance").append(...atAGlance());
   for (const [name, value, more] of told)
     byId("tiles").append(element("div", {}, element("dt", {}, name), element("dd", {}, value, element("small", {}, more))));
   if (data.failing.length)
@@ -78,6 +79,30 @@ function tiles() {
   if (data.more_origins) notes.push(`And ${number(data.more_origins)} more.`);
   for (const reason of data.unreadable) notes.push(`Not shown: ${reason}`);
   byId("foot").textContent = notes.join(" ");
+}
+
+/** The counts of causes, in the words of `fuzz status`. */
+function atAGlance() {
+  const { confirmed, provisional } = data.causes;
+  const levels = [...new Set(confirmed.map((row) => row.level))].map((level) => `${number(confirmed.filter((row) => row.level === level).length)} ${level}`);
+  const sightings = `${number(data.waiting)} ${data.waiting === 1 ? "sighting" : "sightings"}`;
+  const found = confirmed.length ? `${number(confirmed.length)} confirmed ${confirmed.length === 1 ? "cause" : "causes"}: ${levels.join(", ")}.` : "No cause is confirmed yet.";
+  const rest = provisional.length ? [" ", element("a", { href: "#provisional" }, `Not confirmed yet: ${number(provisional.length)}, seen in ${sightings}`), "."] : [];
+  return [element("strong", {}, found), ...rest];
+}
+
+/** The causes that are not confirmed yet, the most severe first. */
+function waiting() {
+  const rows = data.causes.provisional.slice(0, MOST_WAITING);
+  const about = (row) => element("td", {}, row.message, element("div", { class: "quiet" }, row.suspect), element("code", {}, row.replay));
+  const table = byId("waiting");
+  if (!rows.length) table.append(element("caption", { class: "quiet" }, "Nothing waits for triage."));
+  else table.append(head("Sightings", "Kind", "What was seen"), element("tbody", {}, ...rows.map((row) => element("tr", {}, element("td", { class: "number", "data-unit": row.sightings === 1 ? "sighting" : "sightings" }, number(row.sightings)), element("td", {}, row.kind), about(row)))));
+  const more = data.causes.provisional.length - rows.length;
+  const others = [...new Set([...data.causes.other_confirmed, ...data.causes.other_provisional].map((row) => row.component))];
+  const found = data.causes.other_confirmed.reduce((sum, row) => sum + row.findings, 0);
+  const told = [more > 0 && `${number(more)} more causes are not shown: fuzz triage --all lists them.`, others.length && `Not TVM's (${others.join(", ")}): ${[[found, "findings"], [data.other_waiting, "sightings"]].filter(([count]) => count).map(([count, what]) => `${number(count)} ${what}`).join(", ")}.`];
+  byId("others").textContent = told.filter(Boolean).join(" ");
 }
 
 function rate() {
@@ -263,6 +288,7 @@ function details(row, title) {
     ["confirmed", row.confirmed + (row.flaky ? ", flaky" : "")], ["seen", `in ${number(row.seen)} ${row.seen === 1 ? "test" : "tests"}`],
     ["found", row.found && `${timeOf(row.found)} (${span(Math.max(0, data.made - row.found))} ago)`],
     ["versions", Object.entries(row.versions).map(([name, version]) => `${name} ${version}`).join(", ")],
+    ["seen on", row.machines.join(" and ")],
     ["signature", row.signature], ["same bug", row.duplicates.join(", ")],
   ])];
   parts.push(element("h4", {}, "Graph"), graph(it.graph));
@@ -377,13 +403,15 @@ function charts() {
     return byId("charts").append(element("p", { class: "quiet" }, why));
   }
   const shown = [["Findings", 4], ["Tests", 1], ["Lane results", 2]];
-  if (data.features) shown.splice(1, 0, ["Features", 3]);
+  if (data.features) shown.splice(1, 0, ["Behaviours", 3]);
   byId("charts").append(...shown.map(([name, column]) => chart(name, column)));
 }
 
 function head(...names) {
   return element("thead", {}, element("tr", {}, ...names.map((name) => element("th", { scope: "col" }, name))));
 }
+
+const NORMAL = ["unsupported", "skipped"]; // as in fuzzer/watching/lane_lines.py
 
 function lanes() {
   const results = (counts) => (counts.ran ?? 0) + (counts.built ?? 0);
@@ -392,12 +420,13 @@ function lanes() {
     const others = Object.entries(lane.recent).filter(([how]) => how !== "ran" && how !== "built");
     const name = element("th", { scope: "row" }, lane.lane);
     if (data.failing.includes(lane.lane)) name.append(element("span", { class: "tag bad" }, "fails"));
+    const normal = others.length && others.length === Object.keys(lane.recent).length && others.every(([how]) => NORMAL.includes(how));
     return element("tr", {}, name, element("td", {}, `${results(lane.recent)} of ${total(lane.recent)}`),
       element("td", {}, total(lane.earlier) ? percent(results(lane.earlier), total(lane.earlier)) : ""),
-      element("td", {}, others.map(([how, count]) => `${count} ${how}`).join(", ")));
+      element("td", {}, others.map(([how, count]) => `${count} ${how}`).join(", ") + (normal ? " (normal)" : "")));
   });
   if (!rows.length && data.origins.length) return byId("health").append(element("caption", { class: "quiet" }, ELSEWHERE));
-  byId("health").append(head("Lane", "Results", "Before", "Otherwise"), element("tbody", {}, ...rows));
+  byId("health").append(head("Lane", "Newest results", "Results before", "Otherwise"), element("tbody", {}, ...rows));
 }
 
 function heat() {
@@ -456,6 +485,7 @@ function onKey(event) {
 }
 
 tiles();
+waiting();
 fillFilters();
 showRows();
 charts();
@@ -464,6 +494,7 @@ heat();
 stages();
 releases();
 for (const field of filters) field.addEventListener("input", showRows);
+byId("more-filters").addEventListener("click", () => byId("more-filters").setAttribute("aria-expanded", byId("filters").classList.toggle("all")));
 for (const field of [byId("op"), byId("poor")]) field.addEventListener("input", heat);
 for (const button of document.querySelectorAll("#rows thead button")) button.addEventListener("click", sortBy);
 for (const form of document.querySelectorAll("form")) form.addEventListener("submit", (event) => event.preventDefault());

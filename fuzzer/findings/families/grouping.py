@@ -13,7 +13,7 @@ from typing import TypeVar
 from fuzzer.findings import finding_file
 from fuzzer.findings.families.similarity import log_odds, weights
 from fuzzer.findings.families.traits import traits_of
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.finding_doc import FindingDoc
 from generators import case_file
 from generators.graph import Invalid
 from oracles.finding import Component

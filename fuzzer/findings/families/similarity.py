@@ -66,87 +66,127 @@ _ONE_PLACE = frozenset({"memory", "NaN is lost", "dtype argument ignored", "alwa
 
 def features(one: Traits, other: Traits, rarity: Rarity, rarest: float) -> dict[str, float]:
     """What two findings have in common, each from 0 to 1."""
+    pair = _Pair(one, other, rarity, rarest)
+    return {**_place(pair), **_code(pair), **_symptom(pair), **_message_and_operators(pair), **_circumstances(pair)}
 
-    def information(names: Collection[str]) -> float:
-        return sum([rarity.get(name, rarest) for name in names])
 
-    def common(part: Callable[[Traits], frozenset[str]]) -> tuple[float, float]:
+class _Pair:
+    """Two findings, with what several features need."""
+
+    def __init__(self, one: Traits, other: Traits, rarity: Rarity, rarest: float) -> None:
+        self.one, self.other = one, other
+        self._rarity, self._rarest = rarity, rarest
+        self.same_symptom = float(one.symptom == other.symptom)
+        self.lines, self.lines_of_smaller = self.common(lambda each: each.lines)
+        self.calls, self.calls_of_smaller = self.common(lambda each: each.calls)
+        self.needs, _ = self.common(lambda each: each.needs)
+
+    def common(self, part: Callable[[Traits], frozenset[str]]) -> tuple[float, float]:
         """The information in common, as a part of that of both together, and of that of the smaller one."""
-        mine, theirs = part(one), part(other)
+        mine, theirs = part(self.one), part(self.other)
         if mine.isdisjoint(theirs):
             return 0.0, 0.0
-        mine_alone, theirs_alone, shared = map(information, (mine - theirs, theirs - mine, mine & theirs))
+        mine_alone, theirs_alone, shared = map(self._information, (mine - theirs, theirs - mine, mine & theirs))
         if not shared:  # every finding has it
             return 0.0, 0.0
         return shared / (mine_alone + theirs_alone + shared), shared / (min(mine_alone, theirs_alone) + shared)
 
-    def rarest_of(names: Collection[str]) -> float:
-        return max((rarity.get(name, rarest) for name in names), default=0.0) / rarest
+    def _information(self, names: Collection[str]) -> float:
+        return sum([self._rarity.get(name, self._rarest) for name in names])
 
-    def both(is_so: Callable[[Traits], bool]) -> float:
-        return float(is_so(one) and is_so(other))
+    def rarest_of(self, names: Collection[str]) -> float:
+        return max((self._rarity.get(name, self._rarest) for name in names), default=0.0) / self._rarest
 
-    def only_one(is_so: Callable[[Traits], bool]) -> float:
-        return float(is_so(one) is not is_so(other))
+    def both(self, is_so: Callable[[Traits], bool]) -> float:
+        return float(is_so(self.one) and is_so(self.other))
 
-    same_symptom = float(one.symptom == other.symptom)
-    same_place = float(one.place == other.place)
-    lines, lines_of_smaller = common(lambda each: each.lines)
-    calls, calls_of_smaller = common(lambda each: each.calls)
-    needs, _ = common(lambda each: each.needs)
-    words, _ = common(lambda each: each.words)
+    def only_one(self, is_so: Callable[[Traits], bool]) -> float:
+        return float(is_so(self.one) is not is_so(self.other))
+
+    def differ(self, part: Callable[[Traits], frozenset[str]]) -> float:
+        """Whether both have some, and none in common."""
+        mine, theirs = part(self.one), part(self.other)
+        return float(bool(mine and theirs) and mine.isdisjoint(theirs))
+
+
+def _place(pair: _Pair) -> dict[str, float]:
+    one, other = pair.one, pair.other
     return {
-        "same place": same_place,
+        "same place": float(one.place == other.place),
         "one without place": float(not one.place or not other.place),
-        "same culprits": common(lambda each: each.culprits)[0],
+        "same culprits": pair.common(lambda each: each.culprits)[0],
         "a culprit of both": float(bool(one.culprits & other.culprits)),
-        "other culprits": float(bool(one.culprits and other.culprits) and not one.culprits & other.culprits),
-        "same functions": common(lambda each: each.functions)[0],
-        "other functions": float(bool(one.functions and other.functions) and not one.functions & other.functions),
-        "same lines": lines,
-        "same lines, same symptom": lines * same_symptom,
-        "lines of the smaller": lines_of_smaller,
-        "rarest same line": rarest_of(one.lines & other.lines),
-        "rarest same line, same symptom": rarest_of(one.lines & other.lines) * same_symptom,
-        "rarest same attribute": rarest_of(one.attributes & other.attributes),
-        "rarest same attribute, same symptom": rarest_of(one.attributes & other.attributes) * same_symptom,
-        "rarest same attribute, both a wrong shape": rarest_of(one.attributes & other.attributes)
-        * both(lambda each: each.symptom == "shape"),
-        "rarest same call, same symptom": rarest_of(one.calls & other.calls) * same_symptom,
-        "same needs, same symptom": needs * same_symptom,
-        "both imprecise, same target": both(lambda each: each.symptom == "imprecise")
+        "other culprits": pair.differ(lambda each: each.culprits),
+        "same functions": pair.common(lambda each: each.functions)[0],
+        "other functions": pair.differ(lambda each: each.functions),
+    }
+
+
+def _code(pair: _Pair) -> dict[str, float]:
+    one, other = pair.one, pair.other
+    return {
+        "same lines": pair.lines,
+        "same lines, same symptom": pair.lines * pair.same_symptom,
+        "lines of the smaller": pair.lines_of_smaller,
+        "rarest same line": pair.rarest_of(one.lines & other.lines),
+        "rarest same line, same symptom": pair.rarest_of(one.lines & other.lines) * pair.same_symptom,
+        "rarest same attribute": pair.rarest_of(one.attributes & other.attributes),
+        "rarest same attribute, same symptom": pair.rarest_of(one.attributes & other.attributes) * pair.same_symptom,
+        "rarest same attribute, both a wrong shape": pair.rarest_of(one.attributes & other.attributes)
+        * pair.both(lambda each: each.symptom == "shape"),
+        "rarest same call, same symptom": pair.rarest_of(one.calls & other.calls) * pair.same_symptom,
+        "same needs, same symptom": pair.needs * pair.same_symptom,
+        "both imprecise, same target": pair.both(lambda each: each.symptom == "imprecise")
         * float(one.target == other.target),
-        "same calls": calls,
-        "calls of the smaller": calls_of_smaller,
-        "calls of the smaller, same symptom": calls_of_smaller * same_symptom,
-        "same symptom": same_symptom,
-        "both memory": both(lambda each: each.symptom == "memory"),
-        "one memory": only_one(lambda each: each.symptom == "memory"),
-        "both lose NaN": both(lambda each: each.symptom == "NaN is lost"),
-        "both ignore a dtype": both(lambda each: each.symptom == "dtype argument ignored"),
-        "both always float32": both(lambda each: each.symptom == "always float32"),
-        "both always float32, calls": both(lambda each: each.symptom == "always float32") * calls_of_smaller,
+        "same calls": pair.calls,
+        "calls of the smaller": pair.calls_of_smaller,
+        "calls of the smaller, same symptom": pair.calls_of_smaller * pair.same_symptom,
+    }
+
+
+def _symptom(pair: _Pair) -> dict[str, float]:
+    return {
+        "same symptom": pair.same_symptom,
+        "both memory": pair.both(lambda each: each.symptom == "memory"),
+        "one memory": pair.only_one(lambda each: each.symptom == "memory"),
+        "both lose NaN": pair.both(lambda each: each.symptom == "NaN is lost"),
+        "both ignore a dtype": pair.both(lambda each: each.symptom == "dtype argument ignored"),
+        "both always float32": pair.both(lambda each: each.symptom == "always float32"),
+        "both always float32, calls": pair.both(lambda each: each.symptom == "always float32") * pair.calls_of_smaller,
+    }
+
+
+def _message_and_operators(pair: _Pair) -> dict[str, float]:
+    one, other = pair.one, pair.other
+    words, _ = pair.common(lambda each: each.words)
+    return {
         "same words": words,
         "other words": float(bool(one.words and other.words)) * (1 - words),
-        "one with a message": only_one(lambda each: bool(each.words)),
-        "same names": common(lambda each: each.names)[0],
+        "one with a message": pair.only_one(lambda each: bool(each.words)),
+        "same names": pair.common(lambda each: each.names)[0],
         "same operators": float(one.operators == other.operators),
         "one within the other": float(one.operators < other.operators or other.operators < one.operators),
         "a consequence": float(_follows(one, other) or _follows(other, one)),
+    }
+
+
+def _circumstances(pair: _Pair) -> dict[str, float]:
+    one, other = pair.one, pair.other
+    return {
         "same importer": float(one.importer == other.importer),
-        "both fx": both(lambda each: each.importer == "fx"),
-        "both fx, same lines": both(lambda each: each.importer == "fx") * lines,
+        "both fx": pair.both(lambda each: each.importer == "fx"),
+        "both fx, same lines": pair.both(lambda each: each.importer == "fx") * pair.lines,
         "same target": float(one.target == other.target),
         "same target, not llvm": float(one.target == other.target != "llvm"),
         "same types": _jaccard(one.types, other.types, empty=0.5),
-        "both half": both(lambda each: "half" in each.types),
-        "one half": only_one(lambda each: "half" in each.types),
-        "both half, memory": both(lambda each: "half" in each.types and each.symptom == "memory"),
-        "both empty": both(lambda each: "empty" in each.types),
-        "one empty": only_one(lambda each: "empty" in each.types),
-        "same attributes": common(lambda each: each.attributes)[0],
-        "same needs": needs,
-        "other needs": float(bool(one.needs and other.needs)) * (1 - needs),
+        "both half": pair.both(lambda each: "half" in each.types),
+        "one half": pair.only_one(lambda each: "half" in each.types),
+        "both half, memory": pair.both(lambda each: "half" in each.types and each.symptom == "memory"),
+        "both empty": pair.both(lambda each: "empty" in each.types),
+        "one empty": pair.only_one(lambda each: "empty" in each.types),
+        "same attributes": pair.common(lambda each: each.attributes)[0],
+        "same needs": pair.needs,
+        "other needs": float(bool(one.needs and other.needs)) * (1 - pair.needs),
         "a sibling": float(bool(one.siblings & other.operators or other.siblings & one.operators)),
     }
 

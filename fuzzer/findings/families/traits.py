@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
 
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.signature.blame import Origin
 from fuzzer.triage.scope.statement import Answer, Relation, Statement
 from oracles.finding import Kind, Mismatch
@@ -57,7 +57,6 @@ class Traits(msgspec.Struct, frozen=True, omit_defaults=True):
 def traits_of(doc: FindingDoc, types: Sequence[str]) -> Traits:
     """`types` are those of the inputs of the reduced case, such as "float32[2,3]"."""
     origin, lane = doc.blame.origin, doc.lane
-    importer = "fx" if lane.importer == "fx" else "onnx" if lane.importer.reads_onnx else "export"
     certain = doc.scope.statement if doc.scope.is_certain else None
     return Traits(
         doc.blame.place.value if doc.blame.place else "",
@@ -69,7 +68,7 @@ def traits_of(doc: FindingDoc, types: Sequence[str]) -> Traits:
         frozenset(re.findall(r"[A-Za-z]{3,}", doc.identity.skeleton)),
         frozenset(doc.ops),
         frozenset(word for op in doc.ops for word in _stem(op).split("_")) - _GENERAL_WORDS,
-        importer,
+        lane.importer.row.family,
         " ".join([lane.target, *lane.passes]),
         frozenset(_of_types(types)),
         frozenset(origin.attributes),
@@ -124,7 +123,7 @@ def symptom(doc: FindingDoc, given: Collection[str]) -> str:
         return of_type
     evidence = doc.evidence.evidence
     match doc.kind:
-        case Kind.OUT_OF_BOUNDS_READ | Kind.OUT_OF_BOUNDS_WRITE | Kind.UNINITIALISED_READ | Kind.UNSTABLE:
+        case Kind.OUT_OF_BOUNDS_READ | Kind.OUT_OF_BOUNDS_WRITE | Kind.UNINITIALISED_READ | Kind.SECOND_RUN_DIFFERS:
             return "memory"
         case Kind.WRONG_VALUE if isinstance(evidence, Mismatch):
             return _of_values(evidence)
