@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from fuzzer.campaign.test_numbers import Share
+from fuzzer.campaign.plan.test_numbers import Share
 from fuzzer.system.files import write_atomically
 from generators.graph import Invalid
 from generators.plain_file import read_plain

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-
-from fuzzer.campaign.signals import on_first_signal
-from fuzzer.campaign.store import Store
+from fuzzer.campaign.run.signals import on_first_signal
+from fuzzer.campaign.store.store import Store
 from fuzzer.cluster.driver import ClusterOptions, Driver
 from fuzzer.cluster.remote import connected
+from fuzzer.system import untrusted_files
 from fuzzer.system.terminal import say
 
 
@@ -16,7 +15,7 @@ def run_campaign(options: ClusterOptions, store: Store) -> Driver:
     ray = connected(options.address)
     try:
         store.save_state()
-        store.scratch.mkdir(exist_ok=True)
+        untrusted_files.make_folder(untrusted_files.real(store.scratch))
         say(f"difftvm: campaign {store.folder.resolve()}, seed {store.state.seed}, on Ray at {options.address}")
         driver = Driver(options, store, ray, say)
 
@@ -29,4 +28,4 @@ def run_campaign(options: ClusterOptions, store: Store) -> Driver:
         return driver
     finally:
         ray.shutdown()
-        shutil.rmtree(store.scratch, ignore_errors=True)
+        untrusted_files.remove(untrusted_files.real(store.scratch))

@@ -1,6 +1,6 @@
 """Updates that a node sends to the driver: the new part of its campaign, as a small campaign in bytes.
 
-Unpacked, an update is a folder like any campaign, which `fuzzer.campaign.merge` merges. Packed, it is compressed
+Unpacked, an update is a folder like any campaign, which `fuzzer.campaign.run.merge` merges. Packed, it is compressed
 MessagePack with raw bytes. Nothing in it is executed or unpickled.
 """
 
@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import errno
 import re
-import tempfile
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
 
-from fuzzer.campaign import index, state
-from fuzzer.campaign.index import Index
-from fuzzer.campaign.layout import FOLDER_FILES, PARKED, WAITING
-from fuzzer.campaign.state import State
+from fuzzer.campaign.store import index, state
+from fuzzer.campaign.store.index import Index
+from fuzzer.campaign.store.layout import FOLDER_FILES, PARKED, WAITING
+from fuzzer.campaign.store.state import State
 from fuzzer.findings import finding_file
 from fuzzer.findings.field_forms import SLUG
 from fuzzer.seeds import corpus
+from fuzzer.system import temporary
+from fuzzer.system.files import make_folder, write_atomically
 from fuzzer.system.terminal import say
 from generators.graph import Invalid
 from generators.plain_file import plain_files
@@ -78,8 +79,8 @@ class Update(msgspec.Struct, frozen=True):
             path = folder / name
             if not _FILE.fullmatch(name) or not path.resolve().is_relative_to(folder.resolve()):
                 raise Invalid(f"a node sent a file {name[:100]!r}")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
+            make_folder(path.parent, folder)
+            write_atomically(path, data, folder)
 
 
 EMPTY = Update({}, 0)
@@ -93,9 +94,9 @@ def corpus_of(campaign: Path) -> Update:
 
 def add_to_corpus(cases: Update, campaign: Path) -> None:
     """Add the cases to a campaign's corpus; cases that are there already stay as they are."""
-    with tempfile.TemporaryDirectory(prefix="difftvm-") as scratch:
-        cases.write(Path(scratch))
-        for name, case in corpus.cases(Path(scratch)).items():
+    with temporary.folder() as scratch:
+        cases.write(scratch)
+        for name, case in corpus.cases(scratch).items():
             corpus.add(campaign, name, case)
 
 
@@ -142,15 +143,15 @@ class Collector:
         of single tests: these stay on the node."""
         if not (self.campaign / state.NAME).exists():  # written after the index
             return {}, 0
-        with Index(self.campaign, writes=False) as whole, tempfile.TemporaryDirectory(prefix="difftvm-") as scratch:
+        with Index(self.campaign, writes=False) as whole, temporary.folder() as scratch:
             counters = whole.state()  # before the folders: the sightings of all tests that it counts are there
             assert counters is not None, "an index is written with its own counters first"
             files = self._new_folders()
-            with Index(Path(scratch)) as small:
+            with Index(scratch) as small:
                 small.write(State(counters.seed, campaign=index.NAMELESS))
                 sums = last or self._acknowledged % SUMS_EVERY == SUMS_EVERY - 1
                 small.adopt(whole, tests=False, sums=sums)
-            files[index.NAME] = (Path(scratch) / index.NAME).read_bytes()
+            files[index.NAME] = (scratch / index.NAME).read_bytes()
         return files, counters.next_test
 
     def acknowledge(self) -> None:

@@ -7,8 +7,6 @@ command continues.
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -16,18 +14,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fuzzer.campaign.disk_space import RESERVE, DiskSpace, free_bytes
-from fuzzer.campaign.layout import WAITING
-from fuzzer.campaign.merge import bring
-from fuzzer.campaign.pause_switch import PauseSwitch
-from fuzzer.campaign.store import Store
+from fuzzer.campaign.plan.settings import RunLimits
+from fuzzer.campaign.run.merge import bring
+from fuzzer.campaign.store.disk_space import RESERVE, DiskSpace, free_bytes
+from fuzzer.campaign.store.layout import WAITING
+from fuzzer.campaign.store.pause_switch import PauseSwitch
+from fuzzer.campaign.store.store import Store
 from fuzzer.cluster import assignment
 from fuzzer.cluster.assignment import Assignment, Round, Shape, current_round, fitting, shapes_of
 from fuzzer.cluster.collection import KnownFinding, Update, corpus_of
 from fuzzer.cluster.progress import Progress
 from fuzzer.cluster.remote import NodeActor
 from fuzzer.findings import finding_file
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.finding_doc import FindingDoc
+from fuzzer.system import untrusted_files
 from fuzzer.system.files import remove_folder
 from fuzzer.system.storage_errors import is_full
 from fuzzer.watching.formatting import number_of
@@ -47,24 +47,23 @@ LAST_SECONDS = 90.0
 """How long to wait at the end for each next node: it first finishes its running tests."""
 
 TRIES = 3
-"""After so many failures without a new test in between, a share is given up."""
+"""After this many failures without a new test in between, a share is given up."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterOptions:
     """What the user requested of this run.
 
-    node_folder                where nodes keep their campaigns, on their own disks
-    seconds, tests, until_new  when the run ends, counted over all nodes
-    nodes                      the number of shares; None means one for each node of the cluster
-    reserve                    bytes that must stay free on the driver's disk
+    node_folder  where nodes keep their campaigns, on their own disks
+    limits       when the run ends, counted over all nodes
+    nodes        the number of shares; None means one for each node of the cluster
+    arguments    options of `fuzz run` that every node gets (`Assignment`)
+    reserve      bytes that must stay free on the driver's disk
     """
 
     address: str
     node_folder: Path
-    seconds: float | None = None
-    tests: int | None = None
-    until_new: int | None = None
+    limits: RunLimits
     nodes: int | None = None
     arguments: tuple[str, ...] = ()
     program: tuple[str, ...] = ()
@@ -127,7 +126,7 @@ class Driver:
         """Run until the round is done, the requested end is reached, or `stop` was called."""
         nodes = self._cluster_nodes()
         count = len(shapes_of(nodes, None))
-        self._round = current_round(self.store.folder, self.options.nodes, count, self.options.tests)
+        self._round = current_round(self.store.folder, self.options.nodes, count, self.options.limits.tests)
         self._shapes = shapes_of(nodes, self._round.shares)
         self._corpus = self.ray.put(corpus_of(self.store.folder).packed())
         self._disk_space = DiskSpace(
@@ -146,7 +145,7 @@ class Driver:
         self._shut_down()
 
     def _is_finished(self, began: float) -> bool:
-        seconds, until = self.options.seconds, self.options.until_new
+        seconds, until = self.options.limits.seconds, self.options.limits.new_findings
         late = seconds is not None and time.monotonic() - began >= seconds
         return late or (until is not None and len(self.new) >= until)
 
@@ -303,14 +302,14 @@ class Driver:
             self._save()
 
     def _merge(self, part: int, update: Update) -> None:
-        small = Path(tempfile.mkdtemp(prefix=f"node-{part + 1}-", dir=self.store.scratch))
+        small = untrusted_files.new_folder(untrusted_files.real(self.store.scratch))
         try:
             update.write(small)
             self._remove_damaged_findings(part, small)
             bring(small, self.store)
             self._remove_investigated(part, frozenset(update.waiting))
         finally:
-            shutil.rmtree(small, ignore_errors=True)
+            untrusted_files.remove(small)
 
     def _remove_investigated(self, part: int, waiting: frozenset[str]) -> None:
         """Remove sightings that wait on the node no longer: it has saved its findings of them, or counted them."""
@@ -327,7 +326,7 @@ class Driver:
                 finding_file.read(path.parent)
             except Invalid as error:
                 self._complain(part, error)
-                shutil.rmtree(path.parent)
+                untrusted_files.remove(path.parent)
 
     def _save(self) -> None:
         assignment.write(self.store.folder, self._round)

@@ -12,10 +12,13 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from fuzzer.campaign import lock, store
+from fuzzer.campaign.store import lock, store
+from fuzzer.campaign.store.layout import ASIDE
 from fuzzer.cluster.assignment import Assignment
 from fuzzer.cluster.collection import EMPTY, Collector, KnownFinding, Update, add_to_corpus
 from fuzzer.system.child_environment import inherited
+from fuzzer.system.files import make_folder, open_plain
+from fuzzer.system.untrusted_files import free_for_file
 
 LOG = "node.log"
 LOG_BYTES = 2000
@@ -29,13 +32,14 @@ class NodeProcess:
 
     def __init__(self, assignment: Assignment, folder: Path, seed_cases: Update = EMPTY) -> None:
         self.folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         deadline = time.monotonic() + HANDOVER_SECONDS
         while lock.holder(folder) is not None and time.monotonic() < deadline:
             time.sleep(0.2)
         add_to_corpus(seed_cases, folder)
         self._collector = Collector(folder)
-        with (folder / LOG).open("wb") as log:  # replaces the log of the last run, so that no log grows over many runs
+        free_for_file(folder / LOG, folder / ASIDE)
+        with open_plain(folder / LOG, "wb") as log:  # replaces that of the last run: none grows over many runs
             self._process = subprocess.Popen(
                 assignment.command(folder),
                 env=inherited(),
@@ -65,7 +69,7 @@ class NodeProcess:
         self._process.wait()
 
     def _log_tail(self) -> str:
-        with (self.folder / LOG).open("rb") as log:
+        with open_plain(self.folder / LOG, "rb") as log:
             size = log.seek(0, 2)
             log.seek(max(0, size - LOG_BYTES))
-            return log.read().decode(errors="replace")
+            return str(log.read(), errors="replace")

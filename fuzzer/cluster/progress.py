@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from fuzzer.campaign.store import Store
+from fuzzer.campaign.store.store import Store
 from fuzzer.watching.formatting import duration, number_of
-from fuzzer.watching.snapshot import Rates
+from fuzzer.watching.held import Rates
 
 LINE_SECONDS = 10.0
 
@@ -37,7 +37,7 @@ class Progress:
             number_of(tests, "test"),
             f"{self._rates.of(now, tests)[0]:.2f}/s",
             number_of(lane_results, "lane result"),
-            f"{number_of(new, 'new finding')}, {len(self.store.findings)} in all",
+            number_of(new, "new finding"),
             f"{heard} of {nodes} nodes answered",
         ]
         return "  ".join(parts)

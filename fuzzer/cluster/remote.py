@@ -13,7 +13,7 @@ from typing import Any
 
 from fuzzer.cluster.assignment import Assignment
 from fuzzer.cluster.collection import KnownFinding, Update
-from fuzzer.system import secrets
+from fuzzer.system import secrets, telemetry
 from fuzzer.system.environment import EnvironmentMissing
 
 LOCAL = "local"
@@ -36,7 +36,7 @@ class NodeActor:
 
 def connected(address: str) -> Any:
     """Connect to a cluster; return the module `ray`. Raise `EnvironmentMissing` where Ray or the cluster is missing."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    telemetry.switch_off()
     os.environ.update(secrets.removed("RAY_"))  # a cluster may need a token
     try:
         import ray

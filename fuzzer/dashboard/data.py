@@ -11,14 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from fuzzer.campaign import lock
+from fuzzer.campaign.store import lock
+from fuzzer.campaign.store.layout import WAITING
 from fuzzer.dashboard.finding_rows import FamilyRow, FindingContext, FindingRow, rows
 from fuzzer.filing.ledger import LedgerEntry
-from fuzzer.findings import merge as merging
+from fuzzer.lanes import TORCH
 from fuzzer.system.machine_paths import with_general_home
+from fuzzer.watching.cause_rows import CauseRows, rows_of
+from fuzzer.watching.causes import causes_in
 from fuzzer.watching.health import LaneHealth, lanes_health
-from fuzzer.watching.on_disk import Origin, counters_of, findings_of, opened, waiting_in
-from fuzzer.watching.ranking import ranked
+from fuzzer.watching.on_disk import Origin, counters_of, opened
 
 CURVE_POINTS = 300
 UNREADABLE = 20
@@ -52,7 +54,9 @@ class DashboardData:
     tests: int
     lane_results: int
     triage_lane_results: int
+    causes: CauseRows
     waiting: int
+    other_waiting: int
     parked: int
     triage_used: float
     cpu_seconds: float
@@ -79,8 +83,10 @@ def gather(folder: Path, filed: Mapping[str, LedgerEntry] = MappingProxyType({})
         statistics, lanes = counters_of(read_only), lanes_health(read_only)
         features, curve, operators = read_only.features, read_only.progress(CURVE_POINTS), read_only.operators()
     counters = statistics.total
-    families, found, unreadable = _ranked(folder, statistics.found, filed)
-    waiting, parked = waiting_in(folder)
+    causes = causes_in(folder)
+    context = FindingContext(statistics.found, filed, causes.duplicates)
+    families, found, more_unreadable = rows(causes.families, causes.folders, context)
+    unreadable = [with_general_home(why) for why in (*causes.unreadable, *more_unreadable)][:UNREADABLE]
     if not statistics.merged:  # as of now, as the tiles are: the index has a point every half minute
         findings = sum(1 + len(row.duplicates) for row in found)
         now = counters.tests, counters.lane_results, features, findings, round(counters.cpu_seconds)
@@ -95,8 +101,10 @@ def gather(folder: Path, filed: Mapping[str, LedgerEntry] = MappingProxyType({})
         tests=counters.tests,
         lane_results=counters.lane_results,
         triage_lane_results=counters.triage_lane_results,
-        waiting=waiting,
-        parked=parked,
+        causes=rows_of(causes, lambda name: f"fuzz --replay {_for_shell(folder / WAITING)}/{shlex.quote(name)}"),
+        waiting=causes.counts.waiting,
+        other_waiting=causes.counts.other_waiting,
+        parked=causes.parked,
         triage_used=counters.triage_used,
         cpu_seconds=counters.cpu_seconds,
         wall_seconds=counters.wall_seconds,
@@ -127,7 +135,7 @@ def support(counted: Sequence[tuple[str, str, str, int]]) -> Support:
     totals: Counter[tuple[str, str]] = Counter()
     results: Counter[tuple[str, str]] = Counter()
     for op, lane, how, count in counted:
-        if how != "skipped" and not lane.startswith("torch"):
+        if how != "skipped" and not lane.startswith(TORCH.name):
             totals[op, lane] += count
             results[op, lane] += count * (how in ("ran", "built"))
     of_lane: Counter[str] = Counter()
@@ -136,15 +144,3 @@ def support(counted: Sequence[tuple[str, str, str, int]]) -> Support:
     lanes = [lane for lane, _ in of_lane.most_common()]
     ops = sorted({op for op, _ in totals})
     return Support(lanes, {op: [(totals[op, lane], results[op, lane]) for lane in lanes] for op in ops})
-
-
-def _ranked(
-    folder: Path, tests: Mapping[str, int], filed: Mapping[str, LedgerEntry]
-) -> tuple[list[FamilyRow], list[FindingRow], list[str]]:
-    """The families of the findings, the worst first, the findings, and messages for those that cannot be read."""
-    docs, unreadable = findings_of(folder)
-    under = merging.duplicates_by_slug([doc for _, doc in docs], merging.read(folder))
-    kept = {doc.slug: (path, doc) for path, doc in docs if doc.slug in under}
-    folders = {slug: path for slug, (path, _) in kept.items()}
-    families, findings, more = rows(ranked(kept.values()), folders, FindingContext(tests, filed, under))
-    return families, findings, [with_general_home(why) for why in (*unreadable, *more)][:UNREADABLE]

@@ -12,7 +12,7 @@ import msgspec
 
 from fuzzer.dashboard.drawing import Drawing, drawing
 from fuzzer.filing.ledger import LedgerEntry
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.findings.merge import Merge
 from fuzzer.findings.record import FindingRecord, read
 from fuzzer.report import issue, page, regression_test, scope_section, wording
@@ -106,6 +106,7 @@ class FindingRow(msgspec.Struct, frozen=True, rename={"tests": "seen"}):
     fixed: str
     introduced_by: str
     versions: Mapping[str, str]
+    machines: Sequence[str]
     duplicates: Sequence[str]
     level: str
     reasons: Sequence[str]
@@ -181,6 +182,7 @@ def _row(each: Ranked, context: FindingContext, detail: FindingDetail | None) ->
         releases.fixed,
         doc.introduced.shown,
         doc.versions,
+        list(map(str, doc.machines)),
         [one.slug for one in context.duplicates[doc.slug]],
         each.severity.level,
         each.severity.reasons,

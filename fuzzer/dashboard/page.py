@@ -7,29 +7,32 @@ import base64
 import hashlib
 from importlib.resources import files
 
-import jinja2
 import msgspec
 from markupsafe import Markup
 
 from fuzzer.dashboard.data import DashboardData
+from fuzzer.report.html_pages import environment, shown
 
 
 def html(data: DashboardData) -> str:
-    environment = jinja2.Environment(autoescape=True, loader=jinja2.PackageLoader("fuzzer", "templates"))
     style, script = _file("dashboard.css"), _file("dashboard.js")
-    return environment.get_template("dashboard.html").render(
-        data=data,
-        style=Markup(style),
-        script=Markup(script),
-        json=Markup(embedded(data)),
-        style_hash=_hash(style),
-        script_hash=_hash(script),
+    return (
+        environment()
+        .get_template("dashboard.html")
+        .render(
+            data=data,
+            style=Markup(style),
+            script=Markup(script),
+            json=Markup(embedded(data)),
+            style_hash=_hash(style),
+            script_hash=_hash(script),
+        )
     )
 
 
 def embedded(data: DashboardData) -> str:
     """JSON with `<` escaped, so that no text in it can end the <script> element."""
-    return msgspec.json.encode(data).decode().replace("<", "\\u003c")
+    return msgspec.json.encode(shown(msgspec.to_builtins(data))).decode().replace("<", "\\u003c")
 
 
 def _file(name: str) -> str:

@@ -18,12 +18,14 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from fuzzer.campaign.cases import random_cases
-from fuzzer.campaign.settings import Settings
+from fuzzer.campaign.cases.cases import random_cases
+from fuzzer.campaign.plan.settings import Settings
 from fuzzer.isolate.executor import Executor
-from fuzzer.lanes import HONEST_LANES, ONNX_LANES, ONNXRUNTIME, TORCH_LANES, matching, readers_of
+from fuzzer.lanes import HONEST_LANES, ONNXRUNTIME, matching, readers_of
+from fuzzer.lanes import lanes_of as dialect_lanes
+from generators.dialect import dialect_named
+from generators.dialect_names import DEFAULT, NAMES
 from generators.graph import Case, Invalid, holds_floats
-from generators.table import DIALECTS
 from oracles.against_export import disputed_programs
 from oracles.against_torch import comparable_results, judge
 from oracles.finding import Mismatch
@@ -45,7 +47,7 @@ class FalseAlarmOptions:
     first: int = 0
     lanes: str = "*"
     workers: int = 1
-    dialect: str = "torch"
+    dialect: str = DEFAULT
 
 
 class Alarm(msgspec.Struct, frozen=True, rename={"message": "told"}):
@@ -137,7 +139,7 @@ def alarms_of(number: int, case: Case, outcomes: Outcomes, right: tuple[Expected
             continue
         if found := judge(outcome.outputs, right):
             kind, evidence = found
-            blamed = TVM if lane in held_against_tvm else FILE if lane.importer.is_onnx else PROGRAM
+            blamed = TVM if lane in held_against_tvm else FILE if lane.importer.row.reads.is_exported_file else PROGRAM
             if blamed in done and blamed != TVM:
                 continue
             done.add(blamed)
@@ -159,16 +161,16 @@ def _ratio(evidence: Mismatch, right: tuple[Expected, ...]) -> float | None:
 
 def lanes_of(options: FalseAlarmOptions, number: int) -> tuple[LaneSpec, ...]:
     """The references and the lanes of a test. Raise `Invalid` where no lane matches."""
-    if options.dialect not in DIALECTS:
-        raise Invalid(f"no dialect {options.dialect!r}; there are {' and '.join(DIALECTS)}")
+    if options.dialect not in NAMES:
+        raise Invalid(f"no dialect {options.dialect!r}; there are {' and '.join(NAMES)}")
     of_dialect = [lane for lane in HONEST_LANES if lane.dialect == options.dialect]
     chosen: Sequence[LaneSpec] = matching(of_dialect, options.lanes)
     if not chosen:
         raise Invalid(f"no honest lane matches {options.lanes!r}: {', '.join(lane.name for lane in of_dialect)}")
     if options.lanes == "*":
         chosen = [lane for lane in chosen if number % EVERY.get(lane.variant, 1) == 0]
-    reader = (ONNXRUNTIME,) if any(lane.importer.is_onnx for lane in chosen) else ()
-    return (*(ONNX_LANES if options.dialect == "onnx" else TORCH_LANES), *reader, *chosen)
+    reader = (ONNXRUNTIME,) if any(lane.importer.row.reads.is_exported_file for lane in chosen) else ()
+    return (*dialect_lanes(options.dialect).judges, *reader, *chosen)
 
 
 OnResult = Callable[[int, Case, Result], None]
@@ -205,12 +207,7 @@ def each_result(executor: Executor, options: FalseAlarmOptions, on_result: OnRes
 
 
 def _drawn_from(options: FalseAlarmOptions) -> Settings:
-    settings = Settings(Path(), options.seed)
-    if options.dialect != "onnx":
-        return settings
-    from generators.onnx.rows import OPS  # reads the schemas, which torch alone does not need
-
-    return replace(settings, ops=(), model_ops=OPS)
+    return Settings(Path(), options.seed, ops={options.dialect: dialect_named(options.dialect).drawn()})
 
 
 def _judged(executor: Executor, case: Case, lanes: tuple[LaneSpec, ...]) -> Result:

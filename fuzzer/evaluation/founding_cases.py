@@ -31,6 +31,10 @@ from oracles.outcome import Built, Outcome, Ran, Stage, Unsupported
 FORMAT = 1
 NAME = "expect.json"
 CORPUS = Path(__file__).parents[2] / "corpus"
+NOT_INSTALLED = (
+    "the cases that ship with difftvm are in its repository, and not in the package that is installed here; "
+    "clone the repository and call `fuzz` in it, or name another folder"
+)
 
 
 class Quiet(StrEnum):
@@ -102,6 +106,8 @@ class Check(msgspec.Struct, frozen=True, rename={"actual": "seen"}):
 def read(corpus: Path = CORPUS) -> list[Entry]:
     """Read the corpus, sorted by name. Raise `Invalid`, in one line, where a file is wrong."""
     folders = sorted(path.parent for path in corpus.glob(f"*/{case_file.JSON_NAME}"))
+    if not folders and corpus == CORPUS:
+        raise Invalid(NOT_INSTALLED)
     if not folders:
         raise Invalid(f"{corpus}: there are no cases in it")
     return [Entry(folder, case_file.read(folder), expectations(folder / NAME)) for folder in folders]

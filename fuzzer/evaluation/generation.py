@@ -10,19 +10,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fuzzer.isolate.validity import CaseVerdict, Validity
+from fuzzer.system.files import make_folder, write_folder
 from generators import case_file
 from generators.builder import Limits
 from generators.choice import NumpySource
+from generators.dialect import dialect_named
+from generators.dialect_names import DEFAULT
 from generators.graph import Case, Invalid, Profile
 from generators.op import Op
-from generators.random_graph import generate
+from generators.plain_file import MOST_DOCUMENT, read_plain
 from generators.statistics import Coverage
 from generators.torch.ops import OPS
 
 
 @dataclass(frozen=True, slots=True)
 class GenerationOptions:
-    """What to generate. Where `out` is None, nothing is written."""
+    """What to generate: cases of `dialect`, of its rows `ops`. Where `out` is None, nothing is written."""
 
     count: int
     seed: int
@@ -30,11 +33,12 @@ class GenerationOptions:
     ops: tuple[Op, ...] = OPS
     limits: Limits = field(default_factory=Limits)
     profile: Profile | None = None
+    dialect: str = DEFAULT
 
 
 @dataclass(frozen=True, slots=True)
 class GenerationReport:
-    """`seconds` is the CPU time of generating alone. The rates are None where PyTorch did not run the cases."""
+    """`seconds` is the CPU time of generating alone. The rates are None where the references did not run the cases."""
 
     coverage: Coverage
     seconds: float
@@ -48,9 +52,10 @@ class GenerationReport:
 
 
 def run(
-    options: GenerationOptions, *, ask_pytorch: bool, on_case: Callable[[int], None] = lambda done: None
+    options: GenerationOptions, *, ask_references: bool, on_case: Callable[[int], None] = lambda done: None
 ) -> GenerationReport:
-    """Generate cases and write them. With `ask_pytorch`, run each at each of its sizes in eager PyTorch.
+    """Generate cases and write them. With `ask_references`, run each at each of its sizes in the references of the
+    dialect: eager PyTorch, or onnxruntime and the interpreter of the onnx package.
 
     `on_case` is called with the number of cases that are done. `finite_rate` counts valid cases of the normal
     profile only: other profiles need not stay finite.
@@ -59,7 +64,7 @@ def run(
     verdicts: Counter[CaseVerdict] = Counter()
     finite: Counter[bool] = Counter()
     invalid: list[str] = []
-    with Validity() if ask_pytorch else nullcontext() as judge:
+    with Validity() if ask_references else nullcontext() as judge:
         for case, cost in _generated(options):
             seconds += cost
             coverage.add(case)
@@ -84,10 +89,12 @@ def run(
 
 def _generated(options: GenerationOptions) -> Iterator[tuple[Case, float]]:
     """The cases, each with the CPU seconds that generating it took."""
+    draw = dialect_named(options.dialect).draw
     for index in range(options.count):
         began = time.process_time()
         origin = f"seed {options.seed} test {index}"
-        case = generate(NumpySource(options.seed, index), options.limits, options.ops, origin, options.profile)
+        source = NumpySource(options.seed, index)
+        case = draw(source, options.limits, options.ops, origin, profile=options.profile).case()
         yield case, time.process_time() - began
 
 
@@ -96,12 +103,13 @@ def _write(folder: Path, case: Case) -> None:
     text, tensors = case_file.encode(case)
     path = folder / case_file.JSON_NAME
     try:
-        if path.exists():
-            if path.read_bytes() != text:
-                raise Invalid(f"{folder} contains another case; choose another directory or seed")
-            return
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / case_file.TENSORS_NAME).write_bytes(tensors)
-        path.write_bytes(text)
+        if not folder.exists():
+            if not folder.parent.exists():
+                make_folder(folder.parent)
+            write_folder(folder, {case_file.JSON_NAME: text, case_file.TENSORS_NAME: tensors})
+        elif read_plain(path, MOST_DOCUMENT) != text:
+            raise Invalid(f"{folder} contains another case; choose another directory or seed")
+    except NotADirectoryError as error:
+        raise Invalid(f"{folder}: {error.strerror}") from None
     except OSError as error:
-        raise Invalid(f"{error.filename}: {error.strerror}") from None
+        raise Invalid(f"{error.filename or folder}: {error.strerror}") from None

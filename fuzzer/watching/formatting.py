@@ -40,6 +40,12 @@ def sparkline(values: Sequence[float], width: int) -> str:
     return "".join(BARS[round((value - low) / span * (len(BARS) - 1))] for value in shown)
 
 
+def bar(part: float, width: int) -> str:
+    """A bar of `width` characters, of which a part from 0 to 1 is full."""
+    full = min(width, int(part * width))
+    return "█" * full + "░" * (width - full)
+
+
 def shares(parts: Mapping[str, float], most: int) -> str:
     """The `most` largest parts, each with its percentage of the sum."""
     total = sum(parts.values()) or 1.0
@@ -50,11 +56,6 @@ def shares(parts: Mapping[str, float], most: int) -> str:
 def counted(counts: Mapping[str, int]) -> str:
     """Counts, the highest first: 52 tvm, 7 exporter."""
     return ", ".join(f"{n:,} {name}" for name, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])))
-
-
-def findings_of_causes(findings: int, causes: int) -> str:
-    """For example "21 findings, perhaps of 18 causes"."""
-    return number_of(findings, "finding") + (f", perhaps of {number_of(causes, 'cause')}" if causes < findings else "")
 
 
 def waiting_line(waiting: int, parked: int, campaign: Path) -> str:

@@ -8,7 +8,7 @@ from math import sqrt
 
 import msgspec
 
-from fuzzer.campaign.index import Index
+from fuzzer.campaign.store.index import Index
 
 TESTS = 1000
 """The number of newest tests whose outcomes count."""

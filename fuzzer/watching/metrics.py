@@ -6,16 +6,17 @@ counter that decreases means a restart to Prometheus, which would then count the
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 
-from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from fuzzer.findings.severity import Level
+from fuzzer.system.local_server import LocalServer
+from fuzzer.watching.glance import Glance
 from fuzzer.watching.snapshot import Snapshot
-from generators.graph import Invalid
-
-LOOPBACK = "127.0.0.1"
 
 
 class Metrics:
@@ -24,10 +25,10 @@ class Metrics:
     def __init__(self, snapshot: Callable[[], Snapshot], port: int) -> None:
         registry = CollectorRegistry()
         registry.register(_SnapshotCollector(snapshot))
-        try:
-            self._server, self._thread = start_http_server(port, LOOPBACK, registry)
-        except OSError as error:
-            raise Invalid(f"--metrics {port}: {error.strerror}") from None
+        page = {"/metrics": lambda: generate_latest(registry)}
+        self._server = LocalServer("--metrics", port, page, CONTENT_TYPE_LATEST)
+        self._thread = threading.Thread(target=self._server.serve_forever, name="metrics", daemon=True)
+        self._thread.start()
         self.port: int = self._server.server_port
 
     def close(self) -> None:
@@ -46,6 +47,7 @@ class _SnapshotCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         snapshot = self._snapshot()
+        causes = snapshot.causes.counts
         counters = {
             "tests": (snapshot.tests, "Finished tests."),
             "invalid_tests": (snapshot.invalid, "Tests that PyTorch refused."),
@@ -60,8 +62,10 @@ class _SnapshotCollector(Collector):
             yield CounterMetricFamily(f"difftvm_{name}", text, value)
         gauges = {
             "findings_flaky": (snapshot.flaky, "Findings that do not reproduce every time."),
-            "waiting": (snapshot.waiting, "Sightings that wait for triage."),
-            "parked": (snapshot.parked, "Sightings whose triage failed several times."),
+            "waiting": (causes.waiting, "Sightings in TVM that wait for triage."),
+            "waiting_others": (causes.other_waiting, "Sightings of other components that wait."),
+            "causes_provisional": (causes.provisional, "Causes in TVM that are not confirmed yet."),
+            "parked": (causes.parked, "Sightings whose triage failed several times."),
             "triage_share": (snapshot.triage_share, "The share of the CPU that triage gets now."),
             "triage_used": (snapshot.triage_used, "The share of the CPU that triage has had."),
             "features": (snapshot.features, "Features of cases and of the compiler's behaviour."),
@@ -76,6 +80,7 @@ class _SnapshotCollector(Collector):
         for labels, count in snapshot.findings.items():
             findings.add_metric(labels, count)
         yield findings
+        yield from _of_causes(snapshot.causes)
         stages = CounterMetricFamily("difftvm_stage_cpu_seconds", "CPU time of lanes.", labels=["stage"])
         for stage, seconds in snapshot.stage_cpu.items():
             stages.add_metric([stage], seconds)
@@ -96,3 +101,16 @@ class _SnapshotCollector(Collector):
                 outcomes.add_metric([lane.lane, how], count)
         yield outcomes
         yield fails
+
+
+def _of_causes(causes: Glance) -> Iterator[Metric]:
+    """The confirmed causes by severity, and the sightings of the first causes that are not confirmed yet."""
+    confirmed = GaugeMetricFamily("difftvm_causes", "Confirmed causes in TVM.", labels=["severity"])
+    for level in Level:
+        confirmed.add_metric([level], causes.counts.levels.get(level, 0))
+    yield confirmed
+    text = "Sightings of the first causes that are not confirmed yet."
+    provisional = GaugeMetricFamily("difftvm_provisional_sightings", text, labels=["cause", "sighting"])
+    for cause in causes.provisional:
+        provisional.add_metric([cause.text, cause.sighting], cause.sightings)
+    yield provisional

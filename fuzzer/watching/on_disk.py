@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fuzzer.campaign import index, state
-from fuzzer.campaign.counters import Counters
-from fuzzer.campaign.index import Index
-from fuzzer.campaign.layout import PARKED, WAITING
-from fuzzer.campaign.presence import why_no_index
-from fuzzer.campaign.state import State
+from fuzzer.campaign.store import index, state
+from fuzzer.campaign.store.counters import Counters
+from fuzzer.campaign.store.index import Index
+from fuzzer.campaign.store.presence import why_no_index
+from fuzzer.campaign.store.state import State
 from fuzzer.findings import finding_file
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.finding_doc import FindingDoc
 from generators.graph import Invalid
 
 Origin = tuple[str, int, int]
@@ -65,7 +64,8 @@ def counters_of(read: Index) -> CampaignCounters:
     if own is None:
         folder = read.path.parent
         raise Invalid(f"{read.path}: it has no counters yet; `fuzz run --campaign {folder}` writes them")
-    counted = read.rows(tuple[str, str, int], "SELECT kind, name, sum(tests) FROM counts GROUP BY 1, 2")
+    query = "SELECT kind, name, CAST(total(tests) AS INTEGER) FROM counts GROUP BY 1, 2"  # sum() may overflow
+    counted = read.rows(tuple[str, str, int], query)
     found, known = ({name: tests for kind, name, tests in counted if kind == wanted} for wanted in ("finding", "known"))
     merged = [(name, seed, counters.tests) for name, seed, counters in read.origins()[1:]]
     return CampaignCounters(own, read.totals(), found, known, sorted(merged, key=lambda origin: -origin[2]))
@@ -82,12 +82,6 @@ def counted_in(folder: Path) -> State:
                 counted = counters_of(read)
                 return State(counted.own.seed, counters=counted.total, found=counted.found, known=counted.known)
     return state.read(folder) or State(0)
-
-
-def waiting_in(folder: Path) -> tuple[int, int]:
-    """How many sightings wait for triage, and how many are parked."""
-    waiting, parked = (len(finding_file.folders_in(folder / name)) for name in (WAITING, PARKED))
-    return waiting, parked
 
 
 def findings_of(folder: Path) -> tuple[list[tuple[Path, FindingDoc]], list[str]]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import groupby
 from pathlib import Path
 
-from fuzzer.campaign.priority import Traits, distance, traits_of_saved
+from fuzzer.campaign.triage.priority import Traits, distance, traits_of_saved
 from fuzzer.findings import finding_file, upstream
 from fuzzer.findings.families.grouping import families, input_types
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.findings.severity import Level, Severity, severity_of
 from fuzzer.signature import known
 from fuzzer.watching.finding_summary import found_line
@@ -123,7 +124,9 @@ def listed_in(folders: Iterable[Path]) -> list[Family]:
 def worth_a_look(order: Sequence[Family], findings: int, most: int = 3) -> list[str]:
     """Return lines about the families that deserve a look first, each with its level and the reasons, and the number of
     the others. `findings` is the number of all findings, with those that are not listed."""
-    lines = [line for each in order[:most] for line in (f"  {each.lead.severity.level}:", *lines_of(each))]
+    lines = []
+    for level, some in groupby(order[:most], lambda each: each.lead.severity.level):
+        lines += [f"  {level}:", *(line for each in some for line in lines_of(each))]
     if len(order) > most:
         lines.append(f"  and {number_of(len(order) - most, 'other cause')}")
     if not_listed := findings - sum(len(family.members) for family in order):

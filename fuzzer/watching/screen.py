@@ -6,11 +6,12 @@ import threading
 import time
 from types import TracebackType
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
+from rich.text import Text
 
 from fuzzer.system.terminal import say
-from fuzzer.watching.panel import Panel, line
+from fuzzer.watching.panel import line, panel
 from fuzzer.watching.snapshot import Observer, Snapshot
 
 LINE_SECONDS = 10.0
@@ -20,9 +21,10 @@ FRAME_SECONDS = 1.0
 class Screen:
     """Shows a campaign while its context is open. Writes to stderr: stdout is for results."""
 
-    def __init__(self, observer: Observer) -> None:
+    def __init__(self, observer: Observer, console: Console | None = None) -> None:
         self._observer = observer
-        self._console = Console(stderr=True)
+        self._console = console or Console(stderr=True)
+        self._shown: list[Text] = []
         self._over = threading.Event()
         self._errors: set[str] = set()
         self._thread = threading.Thread(target=self._show, name="screen", daemon=True)
@@ -41,13 +43,31 @@ class Screen:
                 if snapshot := self._snapshot():
                     say(line(snapshot))
             return
-        with Live(console=self._console, auto_refresh=False) as live:
+        with self.live() as live:
             last = False
             while not last:
                 if snapshot := self._snapshot():
-                    live.update(Panel(snapshot, time.monotonic()), refresh=True)
+                    self.draw(live, snapshot)
                 last = self._over.is_set()
                 self._over.wait(FRAME_SECONDS)
+
+    def live(self) -> Live:
+        return Live(console=self._console, auto_refresh=False)
+
+    def draw(self, live: Live, snapshot: Snapshot) -> None:
+        """Draw a frame in the place of the last one."""
+        width, height = self._console.size
+        self._erase_wrapped(width)
+        self._shown = panel(snapshot, time.monotonic(), width, height)
+        live.update(Group(*self._shown), refresh=True)
+
+    def _erase_wrapped(self, width: int) -> None:
+        """Erase a frame whose lines a terminal has wrapped, because its window got narrower. The cursor is in the last
+        of these rows, and is left as many lines below the first as the next frame goes up."""
+        rows = sum(max(1, -(-text.cell_len // width)) for text in self._shown)
+        if rows > len(self._shown):
+            self._console.file.write(f"\r\x1b[{rows - 1}A\x1b[J" + "\n" * (len(self._shown) - 1))
+            self._console.file.flush()
 
     def _snapshot(self) -> Snapshot | None:
         """What the campaign is doing; None where that cannot be read now, as on a disk that fails. Each error is

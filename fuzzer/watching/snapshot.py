@@ -5,21 +5,24 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
 
-from fuzzer.campaign.activity import CurrentTask
-from fuzzer.campaign.loop import Campaign
-from fuzzer.campaign.state import State
+from fuzzer.campaign.lanes.activity import CurrentTask
+from fuzzer.campaign.plan.settings import RunLimits
+from fuzzer.campaign.run.loop import Campaign
+from fuzzer.campaign.run.phase import Phase, PhaseProgress
+from fuzzer.campaign.store.state import State
+from fuzzer.watching.causes import CauseCounts, causes_in
 from fuzzer.watching.finding_summary import DAY, by_component, found_at, kinds_of
+from fuzzer.watching.glance import Glance, glance
 from fuzzer.watching.health import LaneHealth, lanes_health
+from fuzzer.watching.held import Cached, Rates
 from fuzzer.watching.resources import Resources, resources
-
-RATE_SECONDS = 60.0
-"""Rates are those of the last minute."""
+from generators.graph import Invalid
+from oracles.finding import Component
 
 HEALTH_SECONDS, RESOURCES_SECONDS = 10.0, 30.0
 """How long values are reused that take much CPU time to compute: 10 and 80 ms."""
@@ -32,9 +35,11 @@ class Snapshot:
     """A running campaign at one moment. Times are Unix times in seconds. A count is that of the campaign over all its
     runs. These fields mean something else:
 
-    seconds, limit, run_*, new       this run: its time so far, its time limit, its counts, its new findings
+    seconds, run_*, new              this run: its time so far, its counts, the names of its new findings in TVM
+    limits                           when this run ends
+    phase                            what this run does now, and how far it is
+    causes                           the causes of what was seen, those that are confirmed and the others
     errors                           tests that difftvm itself could not do
-    waiting, parked                  sightings that wait for triage, and those whose triage failed several times
     triage_share, triage_used        the share of the CPU that triage gets now in this run, and what it has had in all
     drain                            how many seconds triage may go on after the last test of this run
     known                            tests that met a finding that was there, or known behaviour
@@ -48,10 +53,13 @@ class Snapshot:
     pid: int
     now: float
     seconds: float
-    limit: float | None
+    limits: RunLimits
+    phase: PhaseProgress
     run_tests: int
     run_lane_results: int
-    new: int
+    run_findings: int
+    new: frozenset[str]
+    causes: Glance
     tests: int
     invalid: int
     errors: int
@@ -66,8 +74,6 @@ class Snapshot:
     lane_results_per_second: float
     findings: Mapping[tuple[str, str], int]
     """By component and kind."""
-    waiting: int
-    parked: int
     triage_share: float
     triage_used: float
     drain: float
@@ -85,44 +91,23 @@ class Snapshot:
     resources: Resources
 
     @property
+    def waiting(self) -> int:
+        """How many sightings in TVM wait for triage."""
+        return self.causes.counts.waiting
+
+    @property
+    def triage_has_all(self) -> bool:
+        """Whether all workers do triage, although tests go on: none ends meanwhile."""
+        all_triage = len(self.tasks) == self.workers and all(task.is_triage for task in self.tasks)
+        return self.phase.phase is Phase.FUZZING and all_triage
+
+    @property
     def by_component(self) -> dict[str, int]:
         return by_component(self.findings)
 
     @property
     def all_findings(self) -> int:
         return sum(self.findings.values())
-
-
-class Rates:
-    """Rates of counters that only grow, over the last `RATE_SECONDS`."""
-
-    def __init__(self) -> None:
-        self._samples: deque[tuple[float, tuple[int, ...]]] = deque()
-
-    def of(self, now: float, *counters: int) -> tuple[float, ...]:
-        """Per second; 0 at the first call."""
-        self._samples.append((now, counters))
-        while len(self._samples) > 2 and self._samples[1][0] <= now - RATE_SECONDS:
-            self._samples.popleft()
-        then, before = self._samples[0]
-        passed = max(now - then, 1e-9)
-        return tuple((counter - old) / passed for counter, old in zip(counters, before, strict=True))
-
-
-T = TypeVar("T")
-
-
-class Cached(Generic[T]):
-    """A value that is computed again after `seconds`, and once more when the run is over."""
-
-    def __init__(self, seconds: float, ask: Callable[[], T]) -> None:
-        self._seconds, self._ask = seconds, ask
-        self._held: tuple[float, bool, T] | None = None
-
-    def value(self, now: float, over: bool) -> T:
-        if self._held is None or self._held[1] is not over or now - self._held[0] >= self._seconds:
-            self._held = now, over, self._ask()
-        return self._held[2]
 
 
 class Observer:
@@ -141,10 +126,21 @@ class Observer:
         self._features = Cached(HEALTH_SECONDS, lambda: store.ask(lambda index: index.features))
         self._curve = Cached(HEALTH_SECONDS, lambda: store.ask(lambda index: index.progress(CURVE_POINTS)))
         self._lanes = Cached(HEALTH_SECONDS, lambda: store.ask(lanes_health))
+        self._last_causes = Glance(CauseCounts())
+        self._causes = Cached(HEALTH_SECONDS, self._read_causes)
         self._resources = Cached(RESOURCES_SECONDS, lambda: measure(store.folder, os.getpid()))
         self._aim = campaign.settings.aim
         self._cpu_before = time.process_time()
         self._rates.of(clock(), *self._counters())
+
+    def _read_causes(self) -> Glance:
+        """What the folder says; what it said last where it cannot be read now, which the campaign reports."""
+        with suppress(Invalid, OSError):
+            self._last_causes = glance(causes_in(self._campaign.store.folder), self._new())
+        return self._last_causes
+
+    def _new(self) -> set[str]:
+        return {doc.slug for doc in self._campaign.triage.new if doc.component is Component.TVM}
 
     def _counters(self) -> tuple[int, int]:
         counters = self._campaign.store.state.counters
@@ -174,10 +170,13 @@ class Observer:
             pid=os.getpid(),
             now=now,
             seconds=seconds,
-            limit=campaign.settings.run.seconds,
+            limits=campaign.settings.run,
+            phase=campaign.phase,
             run_tests=run.tests,
             run_lane_results=run.lane_results,
-            new=len(campaign.triage.new),
+            run_findings=len(campaign.triage.new),
+            new=frozenset(self._new()),
+            causes=self._causes.value(now, over),
             tests=counters.tests,
             invalid=counters.invalid,
             errors=counters.errors,
@@ -191,8 +190,6 @@ class Observer:
             tests_per_second=tests_rate,
             lane_results_per_second=results_rate,
             findings=kinds_of(docs),
-            waiting=len(campaign.triage.queue),
-            parked=campaign.triage.queue.parked,
             triage_share=campaign.share.now,
             triage_used=counters.triage_used,
             drain=campaign.settings.triage.drain,

@@ -9,12 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from fuzzer.campaign.store.layout import ASIDE
+from fuzzer.findings.severity import Level
 from fuzzer.system.files import open_plain, write_atomically
+from fuzzer.system.untrusted_files import free_for_file
 from fuzzer.watching.health import failing
 from fuzzer.watching.snapshot import Snapshot
 
 STATS, PLOT = "fuzz_stats", "plot_data"
 PLOT_SECONDS = 30.0
+MOST_PLOT = 64 << 20
+"""The lines of half a year. A longer file is moved away, and a new one begins."""
 
 Number = int | float
 
@@ -32,14 +37,17 @@ COLUMNS: dict[str, Callable[[Snapshot], Number]] = {
     "supervisor_bytes": lambda g: g.resources.supervisor,
     "children_bytes": lambda g: g.resources.children,
     "waiting": lambda g: g.waiting,
-    "parked": lambda g: g.parked,
+    "parked": lambda g: g.causes.counts.parked,
     "triage_used": lambda g: round(g.triage_used, 3),
+    "causes": lambda g: g.causes.counts.confirmed,
+    "provisional": lambda g: g.causes.counts.provisional,
 }
 """The columns of `plot_data`. New ones are added at the end, because later versions continue the same file."""
 
 
 def stats(snapshot: Snapshot) -> dict[str, object]:
     """The contents of `fuzz_stats`. Times are Unix times in seconds."""
+    causes = snapshot.causes.counts
     return {
         "start_time": int(snapshot.now - snapshot.seconds),
         "last_update": int(snapshot.now),
@@ -61,10 +69,14 @@ def stats(snapshot: Snapshot) -> dict[str, object]:
         "lane_results_per_sec": round(snapshot.lane_results_per_second, 3),
         **{f"findings_{name}": count for name, count in snapshot.by_component.items()},
         "findings_flaky": snapshot.flaky,
-        "findings_new": snapshot.new,
+        "findings_new": snapshot.run_findings,
         "findings_24h": snapshot.today,
-        "waiting": snapshot.waiting,
-        "parked": snapshot.parked,
+        **{f"causes_{level}": causes.levels.get(level, 0) for level in Level},
+        "causes_provisional": causes.provisional,
+        "waiting": causes.waiting,
+        "waiting_others": causes.other_waiting,
+        "parked": causes.parked,
+        "phase": snapshot.phase.phase,
         "triage_share": round(snapshot.triage_share, 3),
         "triage_used": round(snapshot.triage_used, 3),
         "known": snapshot.known,
@@ -80,6 +92,7 @@ def stats(snapshot: Snapshot) -> dict[str, object]:
 
 def write_stats(folder: Path, snapshot: Snapshot) -> None:
     lines = [f"{key:<21}: {value}\n" for key, value in stats(snapshot).items()]
+    free_for_file(folder / STATS, folder / ASIDE)
     write_atomically(folder / STATS, "".join(lines).encode())
 
 
@@ -87,8 +100,9 @@ class PlotData:
     """Appends lines, each in one write. A last line that a loss of power cut off is removed when the file is opened."""
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / PLOT
+        self._path, self._aside = folder / PLOT, folder / ASIDE
         self._last: float | None = None
+        free_for_file(self._path, self._aside, MOST_PLOT)
         if self._path.exists():
             with open_plain(self._path, "rb+") as file:
                 data = file.read()
@@ -102,6 +116,7 @@ class PlotData:
             return
         self._last = snapshot.now
         text = ",".join(str(number(snapshot)) for number in COLUMNS.values()) + "\n"
+        free_for_file(self._path, self._aside)
         with open_plain(self._path, "ab") as file:
             header = "" if file.tell() else ",".join(COLUMNS) + "\n"
             file.write((header + text).encode())

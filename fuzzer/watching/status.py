@@ -5,15 +5,20 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from fuzzer.campaign import aim, filing_progress, lock
+from fuzzer.campaign.plan import aim
+from fuzzer.campaign.store import filing_progress, lock
+from fuzzer.watching.cause_lines import replay
+from fuzzer.watching.cause_rows import CauseRows, rows_of
+from fuzzer.watching.causes import Causes
 from fuzzer.watching.finding_summary import DAY, by_component, found_at, kinds_of
 from fuzzer.watching.health import failing, lanes_health
-from fuzzer.watching.on_disk import counters_of, findings_of, opened, waiting_in
+from fuzzer.watching.on_disk import counters_of, findings_of, opened
 from fuzzer.watching.resources import resources
 
 RATE_SECONDS = 600
@@ -28,7 +33,9 @@ class Status(msgspec.Struct, rename={"found": "seen"}):
     holder     the process that runs it; None where it does not run
     own_tests  tests of the campaign itself, without merged campaigns
     campaigns  how many campaigns `books`, `found` and `known` count: this one and those that were merged into it
-    waiting    sightings that wait for triage
+    causes     what was seen, as causes: confirmed ones by severity, then those that are not confirmed yet
+    findings   by component, all findings that are saved, also those that `fuzz triage` only counts
+    waiting    sightings in TVM that wait for triage; `other_waiting` are those of other components
     parked     sightings whose triage failed several times
     today      findings of the last 24 hours
     latest_at  when the latest finding was found, as Unix time
@@ -50,8 +57,10 @@ class Status(msgspec.Struct, rename={"found": "seen"}):
     own_tests: int
     campaigns: int
     books: dict[str, Any]
+    causes: CauseRows
     findings: dict[str, int]
     waiting: int
+    other_waiting: int
     parked: int
     flaky: int
     today: int
@@ -72,16 +81,15 @@ class Status(msgspec.Struct, rename={"found": "seen"}):
     origins: list[tuple[str, int, int]]
 
 
-def status_of(campaign: Path) -> Status:
-    """Read the status of a campaign. Raise `Invalid` where there is none."""
+def status_of(campaign: Path, causes: Causes) -> Status:
+    """Read the status of a campaign, whose causes are given. Raise `Invalid` where there is none."""
     with opened(campaign) as read:
         books, lanes = counters_of(read), lanes_health(read)
         aimed_at = aim.read(campaign)
         rows = read.rows(tuple[str], "SELECT name FROM features WHERE name LIKE ?", f"{aim.FEATURE} %")
         features, curve, recent = read.features, read.progress(CURVE), read.progress()[-RATE_SECONDS // 30 :]
-    holder = lock.holder(campaign)
-    findings, unreadable = findings_of(campaign)
-    docs = [doc for _, doc in findings]
+    counts, holder = causes.counts, lock.holder(campaign)
+    docs = [doc for _, doc in findings_of(campaign)[0]]
     found = found_at(docs)
     latest, now = max(found, key=found.__getitem__, default=""), time.time()
     used = resources(campaign, holder) if holder else None
@@ -93,15 +101,18 @@ def status_of(campaign: Path) -> Status:
         books.own.counters.tests,
         books.campaigns,
         dict(books.total.summary()),
+        rows_of(causes, partial(replay, campaign)),
         by_component(kinds_of(docs)),
-        *waiting_in(campaign),
+        counts.waiting,
+        counts.other_waiting,
+        counts.parked,
         sum(doc.flaky for doc in docs),
         sum(-1 < now - at < DAY for at in found.values()),  # the clock may have been set back since
         latest,
         found.get(latest, 0.0),
         aimed_at.line([name for (name,) in rows]),
         filing_progress.read(campaign).line(),
-        unreadable,
+        list(causes.unreadable),
         books.found,
         books.known,
         {lane.lane: dict(Counter(lane.recent) + Counter(lane.earlier)) for lane in lanes},

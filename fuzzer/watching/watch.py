@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from fuzzer.campaign.loop import Campaign
+from fuzzer.campaign.run.loop import Campaign
 from fuzzer.system.terminal import say
 from fuzzer.watching.screen import Screen
 from fuzzer.watching.snapshot import Observer
@@ -26,7 +26,8 @@ def watched(campaign: Campaign, metrics_port: int | None = None) -> Iterator[Obs
     campaign.progress.after_saving = write
     with ExitStack() as stack:
         if metrics_port is not None:
-            from fuzzer.watching.metrics import LOOPBACK, Metrics  # prometheus-client is needed with --metrics only
+            from fuzzer.system.local_server import LOOPBACK
+            from fuzzer.watching.metrics import Metrics  # prometheus-client is needed with --metrics only
 
             metrics = Metrics(observer.committed, metrics_port)
             stack.callback(metrics.close)

@@ -1,0 +1,100 @@
+"""Finds the scope, a natural case and a regression test of the findings that a run saves, with a part of the CPU of
+triage: of those that a person is likely to read, the most severe ones first."""
+
+from __future__ import annotations
+
+import threading
+import time
+import traceback
+from contextlib import suppress
+
+from fuzzer.campaign.lanes.pausable_lab import LabOfTriage, Stopping
+from fuzzer.campaign.store.store import Store
+from fuzzer.findings.finding_doc import FindingDoc
+from fuzzer.findings.severity import severity_of
+from fuzzer.report.closer_look import look_closer
+from fuzzer.system.environment import EnvironmentMissing
+from fuzzer.system.terminal import one_sentence, say
+from fuzzer.triage.metered import MeteredLab, Step
+from generators import case_file
+from generators.graph import Invalid
+from oracles.finding import Component
+
+MOST_READ = 30
+"""The scope of a finding is looked for while it is among the most severe ones, so many. `fuzz scope` finds others."""
+
+
+class Scopes:
+    """The findings whose scope is not known yet. Thread-safe.
+
+    `part` is the largest part of the CPU of triage that goes to scopes and natural cases while sightings wait; with 0,
+    none is found. The supervisor's own time for them, which is as long as that of its children, counts too.
+    """
+
+    def __init__(self, store: Store, lab: LabOfTriage, part: float) -> None:
+        self._store, self._lab, self._part = store, lab, part
+        self._before = store.state.counters.triage_cpu_seconds
+        self._lock = threading.Lock()
+        self._scores = (
+            {doc.slug: self._score(doc) for doc in store.findings.values() if _has_scope(doc)} if part else {}
+        )
+        """The severity of each finding that may have a scope, by the name of its folder."""
+        self._left: set[str] = set()
+        self._seconds = 0.0
+
+    def add(self, doc: FindingDoc) -> None:
+        """Let the scope of a new finding be found."""
+        if self._part and _has_scope(doc):
+            score = self._score(doc)
+            with self._lock:
+                self._scores[doc.slug] = score
+                self._left.add(doc.slug)
+
+    def _score(self, doc: FindingDoc) -> float:
+        types: tuple[str, ...] = ()
+        with suppress(Invalid):  # a finding of another node of a cluster has no case here
+            types = case_file.input_types(self._store.crashes / doc.slug)
+        return severity_of(doc, types).score
+
+    @property
+    def is_due(self) -> bool:
+        """Whether a scope comes before the next sighting."""
+        spent = self._store.state.counters.triage_cpu_seconds - self._before
+        return self._seconds < self._part * spent and bool(self._likely_read())
+
+    def _likely_read(self) -> list[str]:
+        """Those left that are among the most severe findings, the most severe first."""
+        with self._lock:
+            first = sorted(self._scores, key=lambda slug: (-self._scores[slug], slug))[:MOST_READ]
+            return [slug for slug in first if slug in self._left]
+
+    def work(self) -> bool:
+        """Look closer at the most severe finding. Return False where none is left."""
+        likely = self._likely_read()
+        with self._lock:
+            slug = next((each for each in likely if each in self._left), None)  # another worker may have taken it
+            if slug is None:
+                return False
+            self._left.remove(slug)
+        folder, lab, began = self._store.crashes / slug, MeteredLab(self._lab), time.thread_time()
+        try:
+            with lab.during(Step.SCOPE):
+                look_closer(lab, folder, writing=self._lab.admitted)  # nothing is written while the campaign pauses
+        except Invalid as error:
+            say(one_sentence(f"{folder}: its scope is not looked for: {error}"))
+        except (Stopping, EnvironmentMissing, OSError):
+            with self._lock:
+                self._left.add(slug)  # a disk that fails may work again
+            raise
+        except Exception as error:  # an error of difftvm costs one scope, not the campaign
+            kept = self._store.keep_failed_scope(slug, "".join(traceback.format_exception(error)))
+            say(f"{folder}: difftvm itself failed while it looked for the scope ({error}); continuing; see {kept}")
+        self._store.add_costs(lab.by_step)
+        with self._lock:
+            self._seconds += lab.cpu_seconds + time.thread_time() - began
+        return True
+
+
+def _has_scope(doc: FindingDoc) -> bool:
+    """Only steady findings of TVM's have one."""
+    return not doc.flaky and doc.component is Component.TVM

@@ -1,0 +1,1 @@
+"""The sweep through ONNX's node tests."""

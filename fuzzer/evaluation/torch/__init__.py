@@ -1,0 +1,1 @@
+"""The sweep through PyTorch's samples."""

@@ -1,0 +1,82 @@
+"""The causes of a campaign in words. All views use these lines, so their counts agree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from fuzzer.campaign.store.layout import WAITING
+from fuzzer.campaign.triage.provisional import Cause
+from fuzzer.findings.finding_doc import FindingDoc
+from fuzzer.findings.headline import headline
+from fuzzer.system.terminal import command
+from fuzzer.watching.causes import CauseCounts, Causes
+from fuzzer.watching.formatting import number_of
+from fuzzer.watching.ranking import KNOWN, UNSPECIFIED
+
+MOST_SUSPECTS = 6
+"""The most operators that are named for the further sightings of a cause."""
+
+
+def confirmed_line(counts: CauseCounts) -> str:
+    """How many causes in TVM are confirmed, by severity, and how many findings they have."""
+    if not counts.confirmed:
+        return "no cause is confirmed yet"
+    ships = f" ({counts.shipped} ship with difftvm)" if counts.shipped else ""
+    found = f"{number_of(counts.findings, 'finding')}{ships}"
+    return f"{number_of(counts.confirmed, 'confirmed cause')}: {by_level(counts)}; {found}"
+
+
+def by_level(counts: CauseCounts) -> str:
+    return ", ".join(f"{count} {level}" for level, count in counts.levels.items())
+
+
+def apart_line(causes: Causes) -> str:
+    """What is counted and not listed, in TVM; "" where there is nothing."""
+    more = sum(len(causes.duplicates.get(each.doc.slug, ())) for family in causes.families for each in family.members)
+    known, unspecified = causes.apart.get(KNOWN, 0), causes.apart.get(UNSPECIFIED, 0)
+    words = [
+        number_of(more, "duplicate") if more else "",
+        f"{known} of known behaviour" if known else "",
+        f"{unspecified} that TVM leaves unspecified" if unspecified else "",
+    ]
+    return f"counted and not listed: {', '.join(filter(None, words))}" if any(words) else ""
+
+
+def provisional_line(causes: int, sightings: int) -> str:
+    """How many causes are not confirmed; "" where there is none."""
+    counted = f"{number_of(causes, 'cause')}, seen in {number_of(sightings, 'sighting')}"
+    return f"not confirmed yet: {counted}" if causes else ""
+
+
+def others_line(counts: CauseCounts) -> str:
+    """What other components are to blame for; "" where there is nothing."""
+    found = number_of(counts.other_findings, "finding") if counts.other_findings else ""
+    waiting = number_of(counts.other_waiting, "sighting") if counts.other_waiting else ""
+    counted = ", ".join(filter(None, (found, waiting)))
+    return f"not TVM's ({', '.join(counts.components)}): {counted}" if counted else ""
+
+
+def lines_of_provisional(campaign: Path, listed: Iterable[Cause]) -> Iterator[str]:
+    """Provisional causes in a list: what was seen, the suspect, and how to run one sighting again."""
+    for cause in listed:
+        yield f"  {headline(cause.lead.finding)}"
+        yield f"      {number_of(len(cause.members), 'sighting')}; {cause.lead.suspect.words}"
+        yield f"      {replay(campaign, cause.lead.slug)}"
+
+
+def further_line(doc: FindingDoc, further: Sequence[FindingDoc]) -> str:
+    """How many further sightings of a finding's cause wait. Another operator may be at fault in some of them: these
+    operators are named, those of most sightings first."""
+    suspects = Counter(each.suspect.operators[0] for each in further if len(each.suspect.operators) == 1)
+    others = [operator for operator, _ in suspects.most_common() if operator not in doc.ops]
+    more = f" and {len(others) - MOST_SUSPECTS} more" if len(others) > MOST_SUSPECTS else ""
+    named = f", some with another suspect: {', '.join(others[:MOST_SUSPECTS])}{more}" if others else ""
+    wait = "waits" if len(further) == 1 else "wait"
+    return f"{number_of(len(further), 'further sighting')} {wait} for triage{named}"
+
+
+def replay(campaign: Path, sighting: str) -> str:
+    """The command that runs a sighting again."""
+    return command("--replay", campaign / WAITING / sighting)

@@ -1,0 +1,107 @@
+"""What a campaign has seen, at a glance: counts, and the first causes in a few words. It takes little memory, so a
+campaign that runs keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from fuzzer.campaign.triage.provisional import Cause
+from fuzzer.findings.headline import without_lane
+from fuzzer.findings.severity import Level
+from fuzzer.watching.cause_lines import confirmed_line, others_line, provisional_line, replay
+from fuzzer.watching.causes import CauseCounts, Causes
+from fuzzer.watching.formatting import number_of
+from fuzzer.watching.ranking import Family
+
+MOST = 20
+"""How many causes of each list have a line."""
+
+CHARACTERS = 120
+"""The longest line about a cause that is not confirmed."""
+
+SUSPECTS = 2
+"""How many suspects a line names."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfirmedLine:
+    """A confirmed cause. `is_new`: one of its findings is new in this run."""
+
+    level: Level
+    text: str
+    is_new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ProvisionalLine:
+    """A cause that is not confirmed yet. `sighting` is the one that stands for it."""
+
+    sightings: int
+    text: str
+    sighting: str
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """`confirmed` and `provisional` have the first causes, those with new findings before the others, and none of which
+    all findings ship with difftvm. `counts` counts all, and `new` the new findings in TVM."""
+
+    counts: CauseCounts
+    new: int = 0
+    confirmed: tuple[ConfirmedLine, ...] = ()
+    provisional: tuple[ProvisionalLine, ...] = ()
+
+
+def glance(causes: Causes, new: Collection[str] = ()) -> Glance:
+    """`new` has the names of the findings of this run."""
+    count = {family.lead.doc.slug: _of(family, new) for family in causes.confirmed}
+    own = [family for family in causes.confirmed if _of(family, causes.shipped) < len(family.members)]
+    own.sort(key=lambda family: not count[family.lead.doc.slug])
+    return Glance(
+        causes.counts,
+        sum(count.values()),
+        tuple(_confirmed(family, is_new=count[family.lead.doc.slug] > 0) for family in own[:MOST]),
+        tuple(map(_provisional, causes.provisional[:MOST])),
+    )
+
+
+def _of(family: Family, slugs: Collection[str]) -> int:
+    return sum(each.doc.slug in slugs for each in family.members)
+
+
+def _confirmed(family: Family, *, is_new: bool) -> ConfirmedLine:
+    doc, severity = family.lead.doc, family.lead.severity
+    return ConfirmedLine(
+        severity.level, f"{doc.kind} {', '.join(dict.fromkeys(doc.ops))}: {severity.reasons[0]}", is_new
+    )
+
+
+def _provisional(cause: Cause) -> ProvisionalLine:
+    doc, operators = cause.lead, cause.lead.suspect.operators
+    named = [*operators[:SUSPECTS], *(["..."] if len(operators) > SUSPECTS else [])]
+    text = f"{doc.kind} {' or '.join(named) or '(no suspect)'}: {without_lane(doc.finding)}"
+    short = text if len(text) <= CHARACTERS else f"{text[: CHARACTERS - 3]}..."
+    return ProvisionalLine(len(cause.members), short, doc.slug)
+
+
+def confirmed_lines(causes: Glance, most: int) -> Iterator[str]:
+    """How many causes are confirmed, and the first `most` of them."""
+    yield confirmed_line(causes.counts)
+    yield from (f"  {cause.level}: {cause.text}" for cause in causes.confirmed[:most])
+    if more := causes.counts.confirmed - len(causes.confirmed[:most]):
+        yield f"  and {more} more"
+
+
+def waiting_lines(causes: Glance, campaign: Path, most: int) -> Iterator[str]:
+    """How many causes are not confirmed, the first `most` of them, and what other components are to blame for."""
+    if line := provisional_line(causes.counts.provisional, causes.counts.sightings):
+        yield line
+    for cause in causes.provisional[:most]:
+        yield f"  {number_of(cause.sightings, 'sighting')}: {cause.text}"
+        yield f"      {replay(campaign, cause.sighting)}"
+    if causes.counts.provisional > most:
+        yield f"  and {causes.counts.provisional - most} more"
+    if line := others_line(causes.counts):
+        yield line
