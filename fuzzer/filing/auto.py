@@ -11,8 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-from fuzzer.campaign import filing_progress
-from fuzzer.campaign.filing_progress import Progress
+from fuzzer.campaign.store import filing_progress
+from fuzzer.campaign.store.filing_progress import Progress
 from fuzzer.filing import draft as drafts
 from fuzzer.filing import secret
 from fuzzer.filing.filing import Filed, settle_all, submit
@@ -21,8 +21,10 @@ from fuzzer.filing.lines import lines
 from fuzzer.filing.newest import newest
 from fuzzer.filing.office import TrackerOptions
 from fuzzer.filing.secret import Secret
-from fuzzer.findings.finding_file import FindingDoc
-from fuzzer.isolate.fleet import Reproducer
+from fuzzer.findings.finding_doc import FindingDoc
+from fuzzer.isolate import bare_script
+from fuzzer.isolate.bare_script import RunBare
+from fuzzer.isolate.fleet import Lab
 from fuzzer.isolate.running_job import OwnFailure
 from fuzzer.system.environment import EnvironmentMissing
 from generators.graph import Invalid
@@ -53,13 +55,15 @@ class AutoFiler:
         token: Secret,
         crashes: Path,
         new: Sequence[FindingDoc],
-        backend: Reproducer,
+        backend: Lab,
         tell: Callable[[str], None],
+        bare: RunBare,
     ) -> None:
         """`new` grows while the campaign runs. Entering the context raises `Unreachable` if the tracker does not
         answer, and `Invalid` if the ledger or a toolchain's record cannot be read."""
         self._options, self._token, self._crashes, self._new = options, token, crashes, new
         self._backend, self._tell = backend, tell
+        self._bare = bare
         self._over, self._dropped = threading.Event(), False
         self._thread = threading.Thread(target=self._run, name="filing", daemon=True)
         self._taken, self._filed = 0, 0
@@ -135,7 +139,8 @@ class AutoFiler:
             self._tell(f"{doc.slug}: not filed: {error}")
             return
         with self._options.open_ledger() as ledger:
-            context = FilingContext(ledger, self._options.place, self._tracker, lambda: self._backend, self._newest)
+            place, lab = self._options.place, self._backend
+            context = FilingContext(ledger, place, self._tracker, lambda: lab, self._newest, bare=self._bare)
             outcome = submit(draft, context)
         self._filed += isinstance(outcome, Filed)
         printed = lines(draft, outcome)
@@ -155,7 +160,7 @@ class NoFiling:
         return None
 
 
-Start = Callable[[Sequence[FindingDoc], Path, Reproducer, Callable[[str], None]], AutoFiler | NoFiling]
+Start = Callable[[Sequence[FindingDoc], Path, Lab, Callable[[str], None]], AutoFiler | NoFiling]
 """Makes the filer of a campaign from its new findings, their folder, what runs lanes, and what gets the messages."""
 
 
@@ -176,4 +181,6 @@ def auto_filing(auto_file: bool, options: TrackerOptions, token_file: Path | Non
         )
     _ = options.place  # raises `Invalid` if the repository has no valid name
     token = secret.of_user(token_file)
-    return lambda new, crashes, backend, tell: AutoFiler(options, token, crashes, new, backend, tell)
+    return lambda new, crashes, backend, tell: AutoFiler(
+        options, token, crashes, new, backend, tell, bare_script.runner(tell)
+    )

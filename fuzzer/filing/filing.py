@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fuzzer.filing.draft import Draft
+from fuzzer.filing.draft import Draft, after_gates, with_scope
 from fuzzer.filing.gates import (
     FINAL_GATES,
     FINDING_GATES,
@@ -87,9 +87,16 @@ def submit(draft: Draft, context: FilingContext, *, force: bool = False) -> Fili
     with context.ledger.exclusive():
         if there := _earlier(draft, context, tracker):
             return there
-    first, passed = _pass(draft, context, (*FINDING_GATES, *LEDGER_GATES, *RUN_GATES), force)
+        first, passed = _pass(draft, context, (*FINDING_GATES, *LEDGER_GATES), force)  # the ledger does not change
     if not passed:
         return HeldBack(first)
+    assert context.backend is not None, "submit needs what runs lanes"
+    draft = with_scope(draft, context.backend())
+    run, passed = _pass(draft, context, RUN_GATES, force)
+    first = (*first, *run)
+    if not passed:
+        return HeldBack(first)
+    draft = after_gates(draft)
     with context.ledger.exclusive():
         if there := _earlier(draft, context, tracker):  # another process filed it while the gates ran
             return there

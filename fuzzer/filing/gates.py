@@ -11,19 +11,23 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from fuzzer.filing import misuse, titles
+from fuzzer.filing import misuse, similar_titles
 from fuzzer.filing.draft import Draft
-from fuzzer.filing.ledger import Ledger, Step, state_folder
+from fuzzer.filing.ledger import Ledger, Step
 from fuzzer.filing.newest import Newest
 from fuzzer.filing.tracker import BODY, TITLE, Issue, Tracker
-from fuzzer.findings import record, upstream
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings import made_here, record, upstream
+from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.findings.replay import replay
-from fuzzer.isolate.fleet import Reproducer
-from fuzzer.report import own_script
+from fuzzer.isolate.bare_script import RunBare
+from fuzzer.isolate.fleet import Lab
+from fuzzer.report import own_script, repro
 from fuzzer.report.issue import marker
+from fuzzer.report.requirements import requirements_of
 from fuzzer.signature import known
 from fuzzer.system.exit_codes import Exit
+from fuzzer.system.state_folder import state_folder
+from fuzzer.toolchains.install import NotOffered
 from fuzzer.toolchains.lanes import in_toolchain
 from fuzzer.toolchains.toolchain import HOST_NAME, GraphLanguage, language_of
 from oracles.finding import Component
@@ -67,13 +71,17 @@ class FilingContext:
     tracker  None if it may not be asked
     backend  starts what runs lanes, at the first run; None if nothing may run
     newest   the newest release of TVM that is installed
+    trusts   whether the script of a finding from elsewhere may run
+    bare     runs scripts in bare environments; None if nothing may run
     """
 
     ledger: Ledger
     place: str = ""
     tracker: Tracker | None = None
-    backend: Callable[[], Reproducer] | None = None
+    backend: Callable[[], Lab] | None = None
     newest: Newest = NO_RELEASE
+    trusts: bool = False
+    bare: RunBare | None = None
 
 
 GateCheck = Callable[[Draft, FilingContext], GateAnswer]
@@ -192,7 +200,7 @@ def family_not_filed(draft: Draft, context: FilingContext) -> GateAnswer:
     """No other finding of the same cause is filed. Only a person can decide that the cause is another one."""
     if not context.place:
         return not_checked("no --repo")
-    for doc in draft.family:
+    for doc in (each.doc for each in draft.relatives):
         entry = context.ledger.entry(context.place, doc.signature)
         if entry is not None and entry.step is not Step.REFUSED:
             return closed(f"{doc.slug} is of the same family; {entry.url or 'it was perhaps filed'}", forcible=True)
@@ -219,11 +227,39 @@ def reproduces(draft: Draft, context: FilingContext) -> GateAnswer:
 
 
 def script_shows(draft: Draft, context: FilingContext) -> GateAnswer:
-    """The script in the issue shows the bug now."""
+    """The script in the issue shows the bug now. That of a finding from elsewhere is not run unless the user trusts
+    it."""
     if context.backend is None:
         return not_checked("--check or --submit runs it")
-    run = own_script.run(context.backend(), record.read(draft.folder))
+    if why := _why_not_trusted(draft, context):
+        return closed(why)
+    run = own_script.run(context.backend().run_script, record.read(draft.folder))
     return opened() if run.shows else closed(f"its repro.py {run.description}")
+
+
+def _why_not_trusted(draft: Draft, context: FilingContext) -> str:
+    """Why its script is not run; "" if it is."""
+    why = "" if context.trusts else made_here.why_not(draft.folder)
+    return f"its script is not run: {why}; `fuzz file --trust` runs it" if why else ""
+
+
+def shows_bare(draft: Draft, context: FilingContext) -> GateAnswer:
+    """The script shows the bug where nothing is installed but what it imports, as pip installs it for its readers. Only
+    a person can decide where it cannot run there: it needs a device, or a TVM that is not on the index."""
+    if context.bare is None:
+        return not_checked("--check or --submit runs it")
+    if why := _why_not_trusted(draft, context):
+        return closed(why)
+    stored = record.read(draft.folder)
+    if lacks := own_script.lacks_a_device(stored):
+        return closed(lacks, forcible=True)
+    needed = requirements_of(stored)
+    try:
+        run = context.bare(repro.script(stored), needed).run
+    except NotOffered as error:
+        return closed(str(error), forcible=True)
+    alone = f"with {' '.join(needed)} alone"
+    return opened(alone) if run.shows else closed(f"its repro.py {run.description}, {alone}")
 
 
 def in_the_newest(draft: Draft, context: FilingContext) -> GateAnswer:
@@ -243,7 +279,7 @@ def _same(draft: Draft, context: FilingContext, toolchain: str) -> int:
     assert context.backend is not None
     lane = in_toolchain(draft.doc.lane, toolchain)
     for count in range(REPRODUCTIONS):
-        if replay(context.backend(), draft.doc, draft.case, [lane], 1).exit is not Exit.SAME:
+        if replay(context.backend().run_fresh, draft.doc, draft.case, [lane], 1).exit is not Exit.SAME:
             return count
     return REPRODUCTIONS
 
@@ -259,7 +295,7 @@ def not_there(draft: Draft, context: FilingContext) -> GateAnswer:
     same = [issue for issue in there if marker(draft.fingerprint) in issue.body]
     if same:
         return closed(f"the same signature: {_listed(same)}")
-    alike = [issue for issue in there if titles.near(issue.title, draft.title)]
+    alike = [issue for issue in there if similar_titles.near(issue.title, draft.title)]
     if alike:
         return closed(f"near-equal titles: {_listed(alike)}", forcible=True)
     return opened(f"{len(there)} issues compared")
@@ -267,7 +303,7 @@ def not_there(draft: Draft, context: FilingContext) -> GateAnswer:
 
 def _candidates(draft: Draft, context: FilingContext, tracker: Tracker) -> list[Issue]:
     found = tracker.search(draft.fingerprint, "body")
-    for word in titles.longest(draft.title):
+    for word in similar_titles.longest(draft.title):
         found += tracker.search(word, "title")
     found += tracker.changed_since(context.ledger.clock() - RECENT)
     return list({issue.number: issue for issue in found}.values())
@@ -286,7 +322,6 @@ FINDING_GATES = (
     Gate("is a valid use of TVM", no_misuse),
     Gate("is not known", not_known),
     Gate("is specified upstream", specified),
-    Gate("fits into an issue", presentable),
     Gate("was shown by repro.py when saved", script_showed),
 )
 LEDGER_GATES = (
@@ -300,9 +335,12 @@ RUN_GATES = (
     Gate("shows in fresh runs", reproduces),
     Gate("is shown by repro.py today", script_shows),
     Gate("fails in the newest release", in_the_newest),
+    Gate("is shown by repro.py in a bare environment", shows_bare),
 )
+TEXT_GATES = (Gate("fits into an issue", presentable),)
 TRACKER_GATES = (Gate("is in no other issue", not_there),)
 
-GATES = (*FINDING_GATES, *LEDGER_GATES, *RUN_GATES, *TRACKER_GATES)
-FINAL_GATES = (*LEDGER_GATES, *TRACKER_GATES)
-"""The gates that are asked again under the ledger's lock, because other processes may have filed in the meantime."""
+GATES = (*FINDING_GATES, *LEDGER_GATES, *RUN_GATES, *TEXT_GATES, *TRACKER_GATES)
+FINAL_GATES = (*LEDGER_GATES, *TEXT_GATES, *TRACKER_GATES)
+"""The gates that are asked under the ledger's lock: of the ledger again, because other processes may have filed in the
+meantime, and of the whole text."""

@@ -1,29 +1,26 @@
-"""GitHub's REST interface, through PyGithub. Import it where it is used, because PyGithub takes long to load.
+"""GitHub's REST interface. Import it where it is used, because requests takes long to load.
 
-PyGithub's own retries are off. A request to read is repeated up to `Patience.attempts` times. A request to write is
-repeated only if the answer says that nothing was written. Without such an answer it is `Lost`, and `write_once.py`
-finds out what became of it.
+A request to read is repeated up to `Patience.attempts` times. A request to write is repeated only if the answer says
+that nothing was written. Without such an answer it is `Lost`, and `write_once.py` finds out what became of it.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 from urllib.parse import quote
 
-import github
-import requests
-from github import Auth, Github, GithubException, RateLimitExceededException
-from github.Consts import API_VERSION_2022_11_28
-from urllib3 import Retry
-
+from fuzzer.filing import answers
+from fuzzer.filing.answers import PAGE, count, decoded
+from fuzzer.filing.bounded_http import Answer, BadAnswer, NoAnswer, Server
 from fuzzer.filing.ledger import State
 from fuzzer.filing.secret import Secret
 from fuzzer.filing.tracker import (
     PUBLIC,
+    Denied,
     Issue,
     Lost,
     Patience,
@@ -34,14 +31,16 @@ from fuzzer.filing.tracker import (
     Written,
     place_of,
 )
+from fuzzer.system.terminal import one_sentence
 
-PAGE = 100
+MOST_PAGES, MOST_KEPT = 400, 20
+"""The largest number of pages of a list that is searched, and of one that is returned as a whole."""
+
 _UNSURE = (408,)
 """Status codes, beside 5xx, after which the request may have been carried out."""
 
-_NO_ANSWER = (requests.RequestException, ValueError, KeyError, RuntimeError)
-"""Errors without a complete answer: a broken connection, invalid JSON, a missing field, or a redirect to another server
-(PyGithub raises RuntimeError for it)."""
+_MOVED = (301, 302, 307, 308)
+_HEADERS = {"Accept": "application/vnd.github+json", "X-GitHub-Api-Version": "2022-11-28"}
 
 T = TypeVar("T")
 
@@ -65,19 +64,8 @@ class GitHub:
         self.patience = patience
         self.repository = repository
         self._token = token
-        self._github = Github(
-            base_url=base_url.rstrip("/"),
-            auth=Auth.Token(token.reveal()) if token else None,
-            timeout=patience.timeout,
-            user_agent="difftvm",
-            per_page=PAGE,
-            retry=Retry(0, read=False, redirect=False),
-            seconds_between_requests=None,
-            seconds_between_writes=None,
-            api_version=API_VERSION_2022_11_28,
-            lazy=True,
-        )
-        self._issues = self._github.get_repo(repository)
+        self._server = Server(base_url, token, patience.timeout, _HEADERS)
+        self._issues = f"/repos/{quote(repository)}/issues"
 
     @property
     def can_write(self) -> bool:
@@ -86,154 +74,185 @@ class GitHub:
     # Writing
 
     def create(self, title: str, body: str) -> Written | Refused | Lost:
-        def send() -> Written:
-            made = self._issues.create_issue(title=title, body=body)
+        def result(answer: Answer) -> Written:
+            made = decoded(answer, answers.Created)
             return Written(made.number, made.html_url)
 
-        return self._written(send)
+        return self._written(self._issues, {"title": title, "body": body}, result)
 
     def comment(self, number: int, body: str) -> Written | Refused | Lost:
-        def send() -> Written:
-            made = self._issues.get_issue(number).create_comment(body)
-            return Written(number, made.html_url)
+        def result(answer: Answer) -> Written:
+            return Written(number, decoded(answer, answers.Comment).html_url)
 
-        return self._written(send)
+        return self._written(f"{self._issues}/{number}/comments", {"body": body}, result)
 
-    def _written(self, send: Callable[[], Written]) -> Written | Refused | Lost:
+    def _written(
+        self, path: str, sent: Mapping[str, str], result: Callable[[Answer], Written]
+    ) -> Written | Refused | Lost:
         for attempt in range(self.patience.attempts):
             try:
-                return send()
-            except (GithubException, *_NO_ANSWER) as error:
-                match self._classified(error, attempt):
-                    case _Busy(seconds=seconds) if seconds <= self.patience.longest:
-                        self.patience.sleep(seconds)
-                    case _Busy(reason=reason):
-                        return Refused(reason)
-                    case Refused() | Lost() as found:
-                        return found
+                answer = self._server.post(path, sent)
+                if answer.status == 201:
+                    return result(answer)
+            except (NoAnswer, BadAnswer) as error:
+                return Lost(self._sentence(error))
+            match self._classified(answer, attempt):
+                case _Busy(seconds=seconds) if seconds <= self.patience.longest:
+                    self.patience.sleep(seconds)
+                case _Busy(reason=reason):
+                    return Refused(reason)
+                case Refused() | Lost() as found:
+                    return found
         return Refused(f"the server still asks to wait after {self.patience.attempts} attempts")
 
     # Reading
 
     def find(self, marker: str, since: float) -> Written | None:
         """The issue, open or closed, whose body has `marker`. The list has no delay, unlike the search."""
-        return next((Written(i.number, i.url) for i in self.changed_since(since) if marker in i.body), None)
+        listed = self._changed(since, MOST_PAGES)
+        return next((Written(issue.number, issue.url) for issue in listed if marker in issue.body), None)
 
     def find_comment(self, number: int, marker: str, since: float) -> Written | None:
-        def ask() -> Written | None:
-            comments = self._issues.get_issue(number).get_comments(since=_utc(since))
-            return next((Written(number, c.html_url) for c in comments if marker in (c.body or "")), None)
-
-        return self._read(ask)
+        comments = self._listed(f"{self._issues}/{number}/comments", {"since": _utc(since)}, answers.Comments)
+        return next((Written(number, each.html_url) for each in comments if marker in (each.body or "")), None)
 
     def changed_since(self, since: float) -> list[Issue]:
         """Open and closed issues that were made or changed since `since`. Pull requests are left out."""
+        return list(self._changed(since, MOST_KEPT))
 
-        def ask() -> list[Issue]:
-            listed = self._issues.get_issues(state="all", sort="created", direction="desc", since=_utc(since))
-            return [
-                Issue(i.number, i.title, i.body or "", i.html_url, i.state) for i in listed if i.pull_request is None
-            ]
-
-        return self._read(ask)
+    def _changed(self, since: float, most_pages: int) -> Iterator[Issue]:
+        query = {"state": "all", "sort": "created", "direction": "desc", "since": _utc(since)}
+        listed = self._listed(self._issues, query, answers.Issues, most_pages)
+        return (_issue(each) for each in listed if each.pull_request is None)
 
     def search(self, words: str, where: str) -> list[Issue]:
         """The best hundred matches among open and closed issues that have the words in their title or body (`where`).
         Issues of the last minutes may be missing. Raise `Unreachable` if the search is not complete."""
-        query = f'repo:{self.repository} is:issue in:{where} "{words}"'
 
-        def ask() -> list[Issue]:
-            _, found = self._github.requester.requestJsonAndCheck(
-                "GET", "/search/issues", {"q": query, "per_page": PAGE}
-            )
-            if found["incomplete_results"]:
-                raise requests.Timeout("the search was cut short")
-            return [_issue(item) for item in found["items"]]
+        def result(answer: Answer) -> list[Issue]:
+            found = decoded(answer, answers.Found)
+            if found.incomplete_results:
+                raise NoAnswer("the search was cut short")
+            return [_issue(item) for item in found.items if item.pull_request is None]
 
-        return self._read(ask)
+        query = {"q": f'repo:{self.repository} is:issue in:{where} "{words}"', "per_page": str(PAGE)}
+        return self._read("/search/issues", query, result)
 
     def status(self, number: int, etag: str) -> Status | Unchanged:
         """The state of an issue. A request with the `etag` of the last answer is free of the hourly limit."""
+        headers = {"If-None-Match": etag} if answers.is_etag(etag) else {}
 
-        def ask() -> Status | Unchanged:
-            headers = {"If-None-Match": etag} if etag else {}
-            path = f"/repos/{quote(self.repository)}/issues/{number}"
-            try:
-                code, answer, body = self._github.requester.requestJson("GET", path, headers=headers)
-                if code == 304:
+        def result(answer: Answer) -> Status | Unchanged:
+            match answer.status:
+                case 200:
+                    found = decoded(answer, answers.IssueState)
+                    if found.number != number:
+                        raise BadAnswer(f"it was asked for issue {number} and answers with issue {found.number}")
+                    reason = found.state_reason or ""
+                    return Status(State(found.state), reason, found.label_names, answers.etag(answer))
+                case 304 if headers:
                     return Unchanged()
-                if code >= 400 or code in (301, 302):
-                    raise github.Requester.Requester.createException(code, answer, _parsed(body))
-                found = _parsed(body)
-            except GithubException as error:
-                if error.status in (301, 302, 404, 410):
+                case 301 | 302 | 404 | 410:
                     return Status(State.GONE)
-                raise
-            labels = tuple(sorted(label["name"] for label in found["labels"]))
-            return Status(State(found["state"]), found.get("state_reason") or "", labels, answer.get("etag", ""))
+                case other:
+                    raise BadAnswer(f"{other} is no answer to this request")
 
-        return self._read(ask)
+        return self._read(f"{self._issues}/{number}", {}, result, headers, accepted=(200, 301, 302, 304, 404, 410))
 
-    def _read(self, ask: Callable[[], T]) -> T:
-        reason = ""
+    def _listed(self, path: str, query: Mapping[str, str], form: type[list[T]], most: int = MOST_PAGES) -> Iterator[T]:
+        """The items of all pages. Raise `Denied` if there are more than `most`, or they take too long."""
+        over = time.monotonic() + self.patience.listing
+
+        def result(answer: Answer) -> tuple[list[T], dict[str, str] | None]:
+            return decoded(answer, form), answers.next_page(answer, self._server)
+
+        page = {**query, "per_page": str(PAGE)}
+        for _ in range(most):
+            items, following = self._read(path, page, result)
+            yield from items
+            if following is None:
+                return
+            if time.monotonic() > over:
+                raise Denied(f"{self.place}: its list takes more than {self.patience.listing:g} s")
+            page |= following
+        raise Denied(f"{self.place}: its list has more than {most} pages")
+
+    def _read(
+        self,
+        path: str,
+        query: Mapping[str, str],
+        result: Callable[[Answer], T],
+        headers: Mapping[str, str] | None = None,
+        accepted: tuple[int, ...] = (200,),
+    ) -> T:
+        """Raise `Denied` if the server refuses or its answer cannot be used, `Unreachable` if there is no answer."""
+        failed: _Busy | Lost = Lost("it was not asked")
         for attempt in range(self.patience.attempts):
             try:
-                return ask()
-            except (GithubException, *_NO_ANSWER) as error:
-                match self._classified(error, attempt):
-                    case _Busy(seconds=seconds, reason=reason) if seconds <= self.patience.longest:
-                        pass
-                    case Lost(reason=reason):
-                        seconds = self.patience.backoff * (1 << attempt)
-                    case _Busy(reason=reason) | Refused(reason=reason):
-                        raise Unreachable(reason) from None
+                answer = self._server.get(path, query, headers)
+                if answer.status in accepted:
+                    return result(answer)
+                if answer.status < 400:
+                    raise BadAnswer(_no_answer(answer.status))
+                found = self._classified(answer, attempt)
+            except BadAnswer as error:
+                raise Denied(self._sentence(error)) from None
+            except NoAnswer as error:
+                found = Lost(self._sentence(error))
+            match found:
+                case Refused(reason=reason):
+                    raise Denied(reason)
+                case _Busy(seconds=seconds, reason=reason) if seconds > self.patience.longest:
+                    raise Denied(f"{reason}; it asks to wait {seconds:.0f} s")
+                case _Busy(seconds=seconds):
+                    failed = found
+                case Lost():
+                    failed, seconds = found, self.patience.backoff * (1 << attempt)
             if attempt + 1 < self.patience.attempts:
                 self.patience.sleep(seconds)
-        raise Unreachable(f"{reason} ({self.patience.attempts} attempts)")
+        kind = Denied if isinstance(failed, _Busy) else Unreachable
+        raise kind(f"{failed.reason} ({self.patience.attempts} attempts)")
 
     # Errors
 
-    def _classified(self, error: Exception, attempt: int) -> _Busy | Refused | Lost:
-        if not isinstance(error, GithubException):
-            return Lost(self._without_token(f"{self.place}: no answer ({type(error).__name__})"))
-        reason = self._without_token(f"{self.place}: {error.status} {error.message or _message(error.data)}")
-        if error.status >= 500 or error.status < 400 or error.status in _UNSURE:
+    def _classified(self, answer: Answer, attempt: int) -> _Busy | Refused | Lost:
+        text = answers.message(answer)
+        reason = self._sentence(f"{answer.status} {text}")
+        if answer.status >= 500 or answer.status < 400 or answer.status in _UNSURE:
             return Lost(reason)
-        headers = error.headers or {}
-        limited = isinstance(error, RateLimitExceededException) or "retry-after" in headers
-        if error.status == 429 or (error.status == 403 and limited):
-            return _Busy(self._wait(headers, attempt), reason)
+        spent = answer.headers.get("X-RateLimit-Remaining") == "0"
+        limited = spent or "Retry-After" in answer.headers or "rate limit" in text.lower()
+        if answer.status == 429 or (answer.status == 403 and limited):
+            return _Busy(self._wait(answer, attempt), reason)
         return Refused(reason)
 
-    def _wait(self, headers: dict[str, Any], attempt: int) -> float:
+    def _wait(self, answer: Answer, attempt: int) -> float:
         """The seconds to wait, as GitHub's documentation asks: Retry-After; until the reset, if no requests remain;
         else a minute, doubled at each attempt."""
-        if (after := str(headers.get("retry-after", ""))).isdigit():
-            return float(after)
-        reset = str(headers.get("x-ratelimit-reset", ""))
-        if headers.get("x-ratelimit-remaining") == "0" and reset.isdigit():
-            return max(1.0, float(reset) - self.patience.clock() + 1)
+        if (after := count(answer, "Retry-After")) is not None:
+            return after
+        reset = count(answer, "X-RateLimit-Reset")
+        if answer.headers.get("X-RateLimit-Remaining") == "0" and reset is not None:
+            return max(1.0, reset - self.patience.clock() + 1)
         return 60.0 * (1 << attempt)
 
-    def _without_token(self, text: str) -> str:
-        return self._token.hidden_in(text) if self._token else text
+    def _sentence(self, error: object) -> str:
+        """One bounded line that names the place. A server may repeat the token that it was sent."""
+        text = f"{self.place}: {error}"
+        return one_sentence(self._token.hidden_in(text) if self._token else text)
 
 
-def _utc(seconds: float) -> datetime:
-    return datetime.fromtimestamp(seconds, UTC)
+def _utc(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _issue(item: dict[str, Any]) -> Issue:
-    return Issue(item["number"], item["title"], item.get("body") or "", item["html_url"], item["state"])
+def _issue(found: answers.ListedIssue) -> Issue:
+    return Issue(found.number, one_sentence(found.title), found.body or "", found.html_url, found.state)
 
 
-def _parsed(body: str) -> Any:
-    return json.loads(body) if body else None
-
-
-def _message(data: object) -> str:
-    match data:
-        case {"message": str(text)}:
-            return text
-        case _:
-            return "no explanation"
+def _no_answer(status: int) -> str:
+    if status in _MOVED:
+        return (
+            f"{status}, it sends the request elsewhere, which difftvm does not follow; name the repository as it is now"
+        )
+    return f"{status} is no answer to this request"

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -30,10 +29,11 @@ from typing import Any
 
 import msgspec
 
-from fuzzer.campaign.database import is_plain
-from fuzzer.campaign.trust import bound, version_of, why_not_trusted
+from fuzzer.campaign.store.side_files import require_own_files
+from fuzzer.campaign.store.trust import bound, version_of, why_not_trusted
+from fuzzer.system.files import open_plain
+from fuzzer.system.state_folder import state_folder
 from generators.graph import Invalid
-from generators.plain_file import NO_FILE
 
 FORMAT = 1
 BUSY_SECONDS = 30.0
@@ -122,12 +122,6 @@ class Pause:
     since: float
 
 
-def state_folder() -> Path:
-    """`$XDG_STATE_HOME/difftvm`, by default `~/.local/state/difftvm`."""
-    state = os.environ.get("XDG_STATE_HOME", "")
-    return (Path(state) if os.path.isabs(state) else Path.home() / ".local" / "state") / "difftvm"
-
-
 def default_path() -> Path:
     return state_folder() / "filed.sqlite"
 
@@ -148,18 +142,19 @@ class Ledger:
         """Open the database, or make it. Raise `Invalid` if this version cannot read it."""
         self.path = path
         self.clock = clock
-        if not is_plain(path):
-            raise Invalid(f"{path}: {NO_FILE}; name another with --ledger")
         try:
+            require_own_files(path)
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             path.touch(mode=0o600)
             self._rows = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+        except Invalid as error:
+            raise Invalid(f"{error}; name another with --ledger") from None
         except (OSError, sqlite3.Error) as error:
             raise Invalid(f"{path}: {error}") from None
         try:
             with self.exclusive():  # a change of the journal's mode does not wait for SQLite's timeout
                 self._prepare()
-        except (sqlite3.Error, UnicodeDecodeError, Invalid) as error:
+        except (OSError, sqlite3.Error, UnicodeDecodeError, Invalid) as error:
             self._rows.close()
             raise Invalid(f"{path}: {error}; name another with --ledger") from None
 
@@ -197,7 +192,7 @@ class Ledger:
     @contextmanager
     def exclusive(self) -> Iterator[None]:
         """Hold the file lock, so that no other process files at any place. Wait for a process that holds it."""
-        with self.path.with_name(f"{self.path.name}.lock").open("a") as file:
+        with open_plain(self.path.with_name(f"{self.path.name}.lock"), "a") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
 

@@ -21,7 +21,7 @@ from importlib.resources import files
 
 import msgspec
 
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.finding_doc import FindingDoc
 from generators.graph import Invalid
 from oracles.finding import Component, Kind
 from oracles.lane import Execution, Importer, Params

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from fuzzer.filing.ledger import Ledger, default_path
 from fuzzer.filing.secret import Secret
 from fuzzer.filing.tracker import PUBLIC, Tracker, place_of
 from fuzzer.isolate.fleet import Fleet
+from fuzzer.system import temporary
 from fuzzer.toolchains.registry import find
 from generators.graph import Invalid
 
@@ -32,7 +32,7 @@ class TrackerOptions:
         """Connect to the repository. Raise `Invalid` if none was named."""
         if self.repository is None:
             raise Invalid("--repo OWNER/NAME is missing")
-        from fuzzer.filing.github import GitHub  # here: PyGithub takes longer to load than all of difftvm
+        from fuzzer.filing.github import GitHub  # here: requests takes long to load
 
         return GitHub(self.repository, self.base_url, token)
 
@@ -49,7 +49,7 @@ class LazyFleet:
 
     def __call__(self) -> Fleet:
         if self._fleet is None:
-            scratch = Path(tempfile.mkdtemp(prefix="difftvm-"))
+            scratch = temporary.new_folder()
             self._fleet = self._stack.enter_context(Fleet(scratch, find, new_interpreters=True))
         return self._fleet
 

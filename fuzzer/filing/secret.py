@@ -68,7 +68,7 @@ def from_environment() -> Secret | None:
 def from_file(path: Path) -> Secret:
     """Read the token from a file of one line that other users cannot read."""
     try:
-        with path.open() as file:
+        with path.open(encoding="utf-8") as file:
             mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
             text = file.read(4096).strip()
     except (OSError, UnicodeDecodeError) as error:

@@ -173,7 +173,7 @@ def _still_fails(entry: LedgerEntry, context: FilingContext) -> bool | str:
         return str(error)
     lane = in_toolchain(doc.lane, context.newest.toolchain)
     for _ in range(REPRODUCTIONS):
-        run = replay(context.backend(), doc, case, [lane], 1).runs[0]
+        run = replay(context.backend().run_fresh, doc, case, [lane], 1).runs[0]
         if not run.ran:
             return f"{run.text}: it was not run"
         if run.verdict is not Exit.GONE:

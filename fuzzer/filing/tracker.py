@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from fuzzer.filing.ledger import State
 from fuzzer.system.environment import EnvironmentMissing
+from fuzzer.system.exit_codes import Exit
 from generators.graph import Invalid
 
 PUBLIC = "https://api.github.com"
@@ -31,6 +32,7 @@ class Patience:
     poll      between two requests for that list
     backoff   before the second attempt; it doubles before each later one
     longest   the longest accepted Retry-After of a server; a longer one is an error
+    listing   the time after which no further page of a list is asked for
     """
 
     attempts: int = 4
@@ -39,6 +41,7 @@ class Patience:
     poll: float = 10.0
     backoff: float = 1.0
     longest: float = 300.0
+    listing: float = 600.0
     sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
     clock: Callable[[], float] = field(default=time.time, repr=False)
 
@@ -97,7 +100,13 @@ class Status:
 
 
 class Unreachable(EnvironmentMissing):
-    """The tracker does not answer, or refuses to be read."""
+    """The tracker does not answer."""
+
+
+class Denied(Unreachable):
+    """The tracker refuses to be read, or its answer cannot be used."""
+
+    exit = Exit.DENIED
 
 
 class Tracker(Protocol):

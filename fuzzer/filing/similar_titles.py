@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 NEAR = 0.6
-"""The similarity above which titles are near-equal. tests/fuzzer/filing/test_titles.py has pairs of apache/tvm issues
-on either side."""
+"""The similarity above which titles are near-equal. tests/fuzzer/filing/test_similar_titles.py has pairs of issues of
+apache/tvm on either side."""
 
 SEARCHED = 4
 """The number of words of a title that are searched for."""
