@@ -3,37 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
-
-@dataclass(frozen=True, slots=True)
-class FoundFailure:
-    """One finding, reduced and saved.
-
-    slug       the name of its folder
-    title      what is wrong, in one line
-    kind       the kind of failure, such as `wrong-value`
-    operators  the PyTorch operators of the reduced model
-    folder     the folder, with `issue.md`, `finding.json` and the case
-    repro      a script in this folder that shows the failure
-    replay     the command that runs the finding again
-    """
-
-    slug: str
-    title: str
-    kind: str
-    operators: tuple[str, ...]
-    folder: Path
-    repro: Path
-    replay: str
+from fuzzer.api.checked import Checked
+from fuzzer.api.found_failure import FoundFailure
 
 
 class FindingError(AssertionError):
-    """Something was found. `findings` has each; the message has a title, a script and a command for each."""
+    """Something was found. `findings` has each; the message has a title, a script and a command for each. `checked`
+    says what a check of a model ran, did not run and did not cover; None of another check."""
 
-    def __init__(self, findings: Sequence[FoundFailure]) -> None:
-        self.findings = tuple(findings)
+    def __init__(self, findings: Sequence[FoundFailure], checked: Checked | None = None) -> None:
+        self.findings, self.checked = tuple(findings), checked
         count = "1 finding" if len(self.findings) == 1 else f"{len(self.findings)} findings"
-        listed = "".join(f"\n  {each.title}\n    {each.repro}\n    {each.replay}" for each in self.findings)
+        listed = "".join(f"\n  {each.line}\n    {each.repro}\n    {each.replay}" for each in self.findings)
         super().__init__(f"{count}:{listed}")

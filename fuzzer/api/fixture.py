@@ -11,8 +11,8 @@ from typing import Any
 
 from fuzzer.api import check as checking
 from fuzzer.api import own_passes, random_cases
-from fuzzer.api.check import Checked, NothingRan
-from fuzzer.api.own_passes import PassReport
+from fuzzer.api.checked import Checked, NothingRan
+from fuzzer.api.pass_report import PassReport
 from fuzzer.api.stored_cases import StoredCases
 from generators.graph import Case
 
@@ -26,6 +26,7 @@ class Difftvm:
     seconds  how long `cases` gives cases and a pass is fuzzed
     tests    how many cases there are at most; None: no limit
     folder   where findings and failing cases of this test are
+    notes    what the run should say of this test although it passes
     """
 
     def __init__(self, name: str, seed: int, folder: Path, seconds: float = SECONDS, tests: int | None = None) -> None:
@@ -36,6 +37,7 @@ class Difftvm:
         self._stored = StoredCases(self.folder / "cases")
         self._current: Case | None = None
         self._drew = self._checked = self._ran = 0
+        self.notes: list[str] = []
 
     def cases(self, ops: str = "*", *, max_ops: int = random_cases.MAX_OPS) -> Iterator[Case]:
         """Give the cases that failed in earlier runs, then random ones, until the budget ends; at least one.
@@ -57,10 +59,12 @@ class Difftvm:
         yield from random_cases.cases(ops, max_ops=max_ops, seed=self.seed)
 
     def check(self, model: Any, inputs: Any = None, **options: Any) -> Checked | None:
-        """`difftvm.check`, which saves findings in the folder of the test. Return None where no lane can run a case of
-        `cases`; a test in which none can be run fails."""
+        """`difftvm.check`, which saves findings in the folder of the test, and which is strict: a model that is not
+        compiled whole fails the test. Return None where no lane can run a case of `cases`; a test in which none can be
+        run fails."""
         __tracebackhide__ = True
         options.setdefault("folder", self.folder)
+        options.setdefault("strict", True)
         self._checked += 1
         try:
             done = checking.check(model, inputs, **options)
@@ -69,6 +73,9 @@ class Difftvm:
                 raise
             return None
         self._ran += 1
+        if done.aliased:
+            lanes = ", ".join(done.aliased)
+            self.notes.append(f"an output shares memory with an input in {lanes}; aliasing=True makes that a failure")
         return done
 
     def check_pass(self, pass_: Any, **options: Any) -> PassReport:

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from fuzzer.api.finding_error import FindingError
-from fuzzer.api.own_passes import PassNotReached, PassReport
 from fuzzer.api.pass_check import PRELOAD, Wanted, preload_source
+from fuzzer.api.pass_report import PassNotReached, PassReport
 from fuzzer.api.relax_modules import check_modules
-from fuzzer.campaign.own_lanes import own_lanes
+from fuzzer.campaign.plan.own_lanes import own_lanes
 from fuzzer.difference.runs import next_run
 from fuzzer.isolate.module_job import INVALID, REFUSED, ModuleJob
 from fuzzer.system.files import write_atomically
@@ -42,9 +42,9 @@ def check_given(wanted: Wanted, modules: Sequence[Any], folder: Path | None) -> 
     found = check_modules(modules, None, jobs, finder(file)("host"), folder, file)
     if found.failures:
         raise FindingError(found.failures[: wanted.most])
-    _all_judged([(job.module, verdict.message) for job, verdict in found.done if verdict.kind == INVALID], len(modules))
-    changed = sum(verdict.changed for _, verdict in found.done)
-    ran = sum(verdict.kind not in (INVALID, REFUSED) for _, verdict in found.done)
+    _all_judged([(job.module, answer.message) for job, answer in found.done if answer.kind == INVALID], len(modules))
+    changed = sum(answer.changed for _, answer in found.done)
+    ran = sum(answer.kind not in (INVALID, REFUSED) for _, answer in found.done)
     if not changed:
         raise PassNotReached(f"the pass {wanted.name} changed none of {len(modules)} modules, and ran on {ran}")
     names = tuple(lane.name for lane in lanes)

@@ -3,66 +3,99 @@
 from __future__ import annotations
 
 import sys
-import tempfile
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from fuzzer.api.exported_module import ExportedModule
 from fuzzer.seeds import pt2_file, whole_model
-from fuzzer.seeds.cut import pieces
-from fuzzer.seeds.extract import SUFFIXES, read
+from fuzzer.seeds.cut import Piece, complete, pieces, whole
+from fuzzer.seeds.extract import SUFFIXES
+from fuzzer.seeds.own_weights import WITH_OWN_WEIGHTS, Weights
+from fuzzer.seeds.own_weights import read as own_weights_of
 from fuzzer.seeds.resolve import Resolved, resolve
 from fuzzer.seeds.whole_model import case_with, require_inputs
 from fuzzer.system.terminal import number_of
 from generators import case_file
 from generators.check import check
-from generators.graph import Array, Case, DType, Invalid
+from generators.graph import Array, Case, Given, Invalid
+from generators.torch.cut_given import cut_given
+from generators.torch.given import check_given
+
+OTHER_SIZES = (1, 2, 7)
+"""Numbers that replace open sizes, besides those of the example and the largest that the program takes."""
+
+FILE_SIZES = (1, 7)
+"""Numbers that replace open sizes of a file, besides 2, where it has at most `MOST_NODES` nodes."""
+
+MOST_NODES = 500
+"""A larger file takes long at each size."""
+
+LARGEST_SIZE = 64
+"""A larger one is not tried: it would take long."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelCases:
-    """The cases of a model, at least one, and all of one dialect. `not_covered` names each operator without a row,
-    with the reason."""
+    """The cases of a model, at least one, and all of one dialect.
+
+    not_covered  each operator that no case has, with the reason
+    not_given    why lanes do not run the model as it is; "" where they do, and where a person gave a case
+    forms        other forms of the model: of a file with open sizes the case of its graph with open sizes
+    """
 
     cases: tuple[Case, ...]
     not_covered: tuple[str, ...] = ()
+    not_given: str = ""
+    forms: tuple[Case, ...] = ()
+
+    @property
+    def is_given(self) -> bool:
+        """Whether lanes run the model as it is."""
+        return all(case.given is not None for case in self.cases)
 
     @property
     def dialect(self) -> str:
         return self.cases[0].graph.dialect
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """A model, the values that are known by their names in it, and the values that it returns."""
-
-    model: Resolved
-    values: Mapping[str, Array] = field(default_factory=dict)
-    returned: frozenset[str] = frozenset()
-
-
-def cases_of(model: Any, inputs: Any = None) -> ModelCases:
+def cases_of(
+    model: Any,
+    inputs: Any = None,
+    dynamic_shapes: Any = None,
+    weights: str | None = None,
+    sizes: Mapping[str, int] | None = None,
+) -> ModelCases:
     """Return the cases of a torch.nn.Module, an .onnx or .pt2 file, a folder with case.json, or a case. Raise `Invalid`
-    where there is none."""
+    where there is none. `dynamic_shapes` is that of torch.export; only a module has it. `weights` are those of
+    `Weights`: by default, a module has its own, and those of a file are drawn. `sizes` are numbers for
+    the open sizes of an .onnx file, by their names."""
+    if sizes and not (isinstance(model, str | Path) and Path(model).suffix == ".onnx"):
+        raise Invalid(
+            "only an .onnx file has open sizes with names: give other models inputs of the sizes that you want"
+        )
+    if weights is not None and weights not in set(Weights):
+        raise Invalid(f"weights is {weights!r}; expected {' or '.join(map(repr, map(str, Weights)))}")
     if isinstance(model, Case):
         _no_inputs(inputs, "a case")
         check(model)
         return ModelCases((model,))
     if isinstance(model, str | Path):
-        return _of_path(Path(model), inputs)
+        return _of_path(Path(model), inputs, sizes or {}, own_weights=weights == Weights.OWN)
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(model, torch.nn.Module):
-        return _resolved(_of_module(torch, model, inputs))
+        return _of_module(torch, model, inputs, dynamic_shapes, own_weights=weights != Weights.DRAWN)
     raise Invalid(
         f"a {type(model).__name__} cannot be checked: pass a torch.nn.Module, the path of an .onnx or .pt2 file, a "
         "case, a folder with case.json, or a Relax module"
     )
 
 
-def _of_path(path: Path, inputs: Any) -> ModelCases:
+def _of_path(path: Path, inputs: Any, sizes: Mapping[str, int], *, own_weights: bool) -> ModelCases:
     if path.is_dir():
         _no_inputs(inputs, "a saved case")
         return ModelCases((case_file.read(path),))
@@ -73,11 +106,34 @@ def _of_path(path: Path, inputs: Any) -> ModelCases:
         raise Invalid(f"{path}: pass the inputs of a file as a dict of arrays, by the names that the file gives them")
     values = {name: np.asarray(array, order="C") for name, array in given.items()}
     if path.suffix == ".onnx":
-        model = whole_model.read(path, values)
-        return ModelCases((model.case,), _not_covered(model.resolved))
-    (resolved,) = read(path, ("torch",))
-    require_inputs(path, values, resolved.inputs)
-    return _resolved(_Source(resolved, {**resolved.constants, **values}))
+        return _of_onnx(path, values, sizes, own_weights=own_weights)
+    return _of_pt2(path, values, own_weights=own_weights)
+
+
+def _of_onnx(path: Path, inputs: Mapping[str, Array], sizes: Mapping[str, int], *, own_weights: bool) -> ModelCases:
+    """The case of an .onnx file, and those at other sizes where nobody says which sizes it has."""
+    model = whole_model.read(path, inputs, sizes, own_weights=own_weights)
+    forms = (model.opened.case,) if model.opened else ()
+    cases = [model.case]
+    names = {name for each in model.resolved.open.values() for name in each if name}
+    is_free = bool(names) and not inputs and not sizes and len(model.case.graph.nodes) <= MOST_NODES
+    for size in FILE_SIZES if is_free else ():
+        with suppress(Invalid):  # the file may not take it
+            cases.append(whole_model.read(path, {}, dict.fromkeys(names, size), own_weights=own_weights).case)
+    return ModelCases(tuple(cases), forms=forms)
+
+
+def _of_pt2(path: Path, inputs: Mapping[str, Array], *, own_weights: bool) -> ModelCases:
+    """The case of a .pt2 file, which lanes run as it is where they may."""
+    model = pt2_file.read_model(path)
+    resolved = resolve(model.program, whole=True)
+    require_inputs(path, inputs, resolved.inputs)
+    numbers = own_weights_of(path) if own_weights else {}
+    order = tuple(name for name in model.inputs if name in resolved.types)
+    found = _of_program(resolved, {**resolved.constants, **numbers, **inputs}, order, own_weights=own_weights)
+    if not model.document:
+        return found.as_read(model.not_given)
+    return found.with_given(model.document, model.results, is_open=model.is_open)
 
 
 def _no_inputs(inputs: Any, what: str) -> None:
@@ -88,21 +144,72 @@ def _no_inputs(inputs: Any, what: str) -> None:
 # --- a program
 
 
-def _resolved(source: _Source) -> ModelCases:
-    resolved = source.model
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """The cases of a program, each with the piece of the program that it is."""
+
+    cases: tuple[Case, ...]
+    pieces: tuple[Piece, ...]
+    not_covered: tuple[str, ...]
+
+    def as_read(self, why: str) -> ModelCases:
+        """The cases, as difftvm reads them."""
+        return ModelCases(self.cases, self.not_covered, why)
+
+    def with_given(self, model: bytes, results: int, *, is_open: bool) -> ModelCases:
+        """The cases with the program as it was exported, or with their parts of it. `results` is how many the program
+        returns: a case may have fewer."""
+        try:
+            given = [self._given(place, model, results, is_open) for place in range(len(self.cases))]
+        except Invalid as why:
+            return self.as_read(str(why))
+        return ModelCases(tuple(given), self.not_covered)
+
+    def _given(self, place: int, model: bytes, results: int, is_open: bool) -> Case:
+        case, piece = self.cases[place], self.pieces[place]
+        if not self.not_covered and len(case.graph.outputs) == results:
+            check_given(model)
+            return replace(case, given=Given(case.graph, model, piece.origins, is_open, piece.made))
+        names = {**piece.origins, **piece.made}
+        types = case.graph.types
+        outputs = {names[name]: types[name] for name in case.graph.outputs}
+        if len(outputs) < len(case.graph.outputs):
+            raise Invalid("a part of it returns a value twice")
+        inputs = {names[item.value.name]: item for item in case.graph.inputs}
+        part, taken = cut_given(model, inputs, outputs)
+        if taken:
+            raise Invalid(f"a part of it reads {taken[0]!r} too")
+        check_given(part)
+        return replace(case, given=Given(case.graph, part, piece.origins, is_open, piece.made))
+
+
+def _of_program(
+    resolved: Resolved, values: Mapping[str, Array], inputs: Sequence[str] = (), *, own_weights: bool
+) -> _Read:
+    """The cases of a model: one where nothing of it is cut out, else one for each connected part. `inputs` are those of
+    the model, in its order, where that is known."""
     not_covered = _not_covered(resolved)
-    size = max(len(resolved.nodes), 1)  # a whole connected part of the graph is one case
-    found = pieces(resolved.nodes, resolved.types, resolved.roles, size, source.returned)
-    origin = f"checked: {resolved.name}"
-    cases = tuple(case_with(piece, source.values, resolved.name, origin) for piece in found)
-    if not cases:
+    if not resolved.nodes:
         raise Invalid(f"{resolved.name}: {_nothing(resolved, not_covered)}")
-    return ModelCases(cases, not_covered)
+    nodes, types, roles, returned = resolved.nodes, resolved.types, resolved.roles, resolved.returned
+    if not_covered:
+        found = tuple(pieces(nodes, types, roles, len(nodes), returned))
+    elif returned:
+        found = (complete(nodes, types, roles, returned, inputs=inputs),)
+    else:
+        found = (whole(nodes, types, roles, ()),)
+    origin = f"checked: {resolved.name}{WITH_OWN_WEIGHTS if own_weights and roles else ''}"
+    cases = tuple(case_with(piece, values, resolved.name, origin) for piece in found)
+    return _Read(cases, found, not_covered)
 
 
 def _not_covered(resolved: Resolved) -> tuple[str, ...]:
     lacking = resolved.lacking.most_common()
-    return tuple(f"{title} ({number_of(times, 'time')}): {why}" for (title, why), times in lacking)
+    stale = dict.fromkeys(name for node in resolved.nodes for name in node.args if ":" in name)
+    return (
+        *(f"{title} ({number_of(times, 'time')}): {why}" for (title, why), times in lacking),
+        *(f"{name.partition(':')[0]}: a part of it is changed in place, and its numbers are drawn" for name in stale),
+    )
 
 
 def _nothing(resolved: Resolved, not_covered: Sequence[str]) -> str:
@@ -114,30 +221,45 @@ def _nothing(resolved: Resolved, not_covered: Sequence[str]) -> str:
 # --- a module of PyTorch. The user's process has imported torch, and difftvm does not import it
 
 
-def _of_module(torch: Any, model: Any, inputs: Any) -> _Source:
-    args, kwargs = _arguments(torch, model, inputs)
-    name = type(model).__name__
-    with tempfile.TemporaryDirectory(prefix="difftvm-") as folder:
-        path = Path(folder) / f"{name}.pt2"
-        try:
-            exported = torch.export.export(model, args, kwargs)
-            torch.export.save(exported, path)
-        except Exception as error:  # whatever PyTorch raises about a module that it cannot export
-            first = (str(error).strip().splitlines() or ["no message"])[0]
-            raise Invalid(f"torch.export cannot export {name}: {type(error).__name__}: {first}") from error
-        program = pt2_file.read(path)
-    given = _placeholders(torch, exported, args, kwargs)
-    made = {result for step in program.steps for result in step.results}
-    read_before_made = {ref for step in program.steps for call in step.calls for ref in call.operands}
-    values = {**given, **_computed(torch, exported, given, made & read_before_made)}
-    returned = frozenset(
-        spec.arg.name
-        for spec in exported.graph_signature.output_specs
-        if spec.kind.name == "USER_OUTPUT"
-        if hasattr(spec.arg, "name")
-    )
-    arrays = {own: _array(torch, tensor) for own, tensor in values.items() if own in program.types}
-    return _Source(resolve(program), arrays, returned)
+def _of_module(torch: Any, model: Any, inputs: Any, dynamic_shapes: Any, *, own_weights: bool) -> ModelCases:
+    """The case of a module, and where it has open sizes those at other sizes."""
+    exported = ExportedModule(torch, model, *_arguments(torch, model, inputs), dynamic_shapes)
+    found = _of_exported(exported, own_weights)
+    if not exported.open_sizes or not found.is_given or found.not_covered:
+        return found
+    low = max(low for low, _ in exported.open_sizes.values())
+    high = min(high for _, high in exported.open_sizes.values())
+    return replace(found, cases=(*found.cases, *_at_other_sizes(exported, low, high, own_weights)))
+
+
+def _at_other_sizes(exported: ExportedModule, low: int, high: int, own_weights: bool) -> Iterator[Case]:
+    """The case with other numbers in place of all open sizes. PyTorch says which ones the program takes."""
+    sizes = [size for size in OTHER_SIZES if low <= size <= high]
+    if high <= LARGEST_SIZE:
+        sizes.append(high)
+    for size in dict.fromkeys(sizes):
+        with suppress(Invalid, RuntimeError, AssertionError):  # what the program says of a size that it does not take
+            yield from _of_exported(exported.at(size), own_weights).cases
+
+
+def _of_exported(exported: ExportedModule, own_weights: bool) -> ModelCases:
+    resolved = resolve(exported.program(), whole=True)
+    made = {value.name for node in resolved.nodes for value in node.results}
+    given = {name for node in resolved.nodes for name in node.args} - made
+    values = exported.arrays(given)
+    if not own_weights:
+        values = {name: array for name, array in values.items() if name not in resolved.roles or _is_kept(array)}
+    found = _of_program(resolved, values, exported.inputs, own_weights=own_weights)
+    try:
+        document = exported.document()
+    except Invalid as why:
+        return found.as_read(str(why))
+    return found.with_given(document, exported.results, is_open=bool(exported.open_sizes))
+
+
+def _is_kept(array: Array) -> bool:
+    """Whether numbers of the model are kept where its weights are drawn, as those of files are."""
+    return array.dtype.kind in "biu" or array.size == 1
 
 
 def _arguments(torch: Any, model: Any, inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -151,52 +273,3 @@ def _arguments(torch: Any, model: Any, inputs: Any) -> tuple[tuple[Any, ...], di
     if isinstance(inputs, tuple | list):
         return tuple(inputs), {}
     raise Invalid(f"the inputs are a {type(inputs).__name__}: pass a tensor, a tuple of tensors, or a dict by name")
-
-
-def _placeholders(torch: Any, exported: Any, args: Any, kwargs: Any) -> dict[str, Any]:
-    """Each value that the exported program is given, by its name in the file: inputs, parameters, buffers,
-    constants."""
-    leaves = iter(torch.utils._pytree.tree_leaves((args, kwargs)))
-    found = {}
-    for spec in exported.graph_signature.input_specs:
-        if spec.kind.name == "USER_INPUT":
-            value = next(leaves)
-        else:
-            owned = exported.state_dict
-            value = owned[spec.target] if spec.target in owned else exported.constants[spec.target]
-        if isinstance(value, torch.Tensor):
-            found[spec.arg.name] = value.detach().clone()
-    return found
-
-
-def _computed(torch: Any, exported: Any, given: Mapping[str, Any], wanted: Iterable[str]) -> dict[str, Any]:
-    """What PyTorch computes for these values of the exported program. A piece of the graph may begin at each."""
-    names, found = set(wanted), {}
-    run = torch.fx.Interpreter(exported.graph_module)
-    run_node = run.run_node
-
-    def and_kept(node: Any) -> Any:
-        value = run_node(node)
-        if node.name in names and isinstance(value, torch.Tensor):
-            found[node.name] = value.detach().clone()  # a later node may change it in place
-        return value
-
-    run.run_node = and_kept
-    arguments = [node for node in exported.graph.nodes if node.op == "placeholder"]
-    with torch.no_grad():
-        run.run(*(_fresh(given.get(node.name)) for node in arguments))
-    return found
-
-
-def _fresh(value: Any) -> Any:
-    return None if value is None else value.clone()
-
-
-def _array(torch: Any, tensor: Any) -> Array:
-    """The numbers of a tensor of PyTorch. numpy has no bfloat16, so that its bits are read as integers."""
-    plain = tensor.detach().cpu().contiguous()
-    if plain.dtype == torch.bfloat16:
-        bits: Array = plain.view(torch.int16).numpy().view(DType.BFLOAT16.numpy)
-        return bits
-    numbers: Array = plain.numpy()
-    return numbers

@@ -7,40 +7,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fuzzer.api.finding_error import FindingError
+from fuzzer.api.pass_report import PassNotReached, PassReport
+
+if TYPE_CHECKING:
+    from fuzzer.api.pass_check import Wanted
 
 Rewrite = Callable[[Any], Any]
 """IRModule -> IRModule."""
-
-
-class PassNotReached(AssertionError):
-    """No test changed a module with the pass, so that nothing was checked."""
-
-
-@dataclass(frozen=True, slots=True)
-class PassReport:
-    """What a check did that found nothing.
-
-    tests    how many models ran that PyTorch accepts
-    ran      in how many of them the pass ran and the compiled program gave a result
-    changed  in how many of them the pass changed the module
-    lanes    the names of the lanes with the pass
-    seed     with this seed, a check of as many tests draws the same models
-    flaky    how many failures were found that did not show again in three runs
-    folder   the folder of the campaign
-    """
-
-    tests: int
-    ran: int
-    changed: int
-    lanes: tuple[str, ...]
-    seed: int
-    flaky: int
-    folder: Path
 
 
 def register_pass(name: str, rewrite: Rewrite | str) -> None:
@@ -75,6 +52,7 @@ def check_pass(
     workers: int | None = None,
     most_findings: int = 3,
     folder: Path | str | None = None,
+    aliasing: bool = False,
 ) -> PassReport:
     """Fuzz a pass: random models are imported, compiled and run with it and without it, each in a process of its own.
 
@@ -93,9 +71,10 @@ def check_pass(
     rounding       how results may differ: None: within the measured tolerance; `other-order`, `fast-math`, `half`: as
                    for passes of TVM that reorder sums, shorten functions or compute in half precision
     workers        tests that run at the same time; None: one for each core
-    most_findings  the check ends with so many findings
+    most_findings  the check ends with this many findings
     folder         each check makes a folder `folder/N` for its campaign, with the findings, and first runs the models
                    of earlier findings again; None: a new folder among the temporary files
+    aliasing       True: an output that shares memory with an input is a failure, too
 
     A failure counts where the lane with the pass fails and the lane without it is right: the pass raises, ends the
     process or does not end; TVM's checker refuses the module after it; the program cannot be compiled; a result is
@@ -105,7 +84,11 @@ def check_pass(
     an argument is wrong or the pass cannot be given to another process, `EnvironmentMissing` where the compilers do not
     start or the file with the pass raises, and `RuntimeError` where failures could not be investigated.
     """
-    return _checked(pass_, modules, on, seconds, tests, seed, ops, idempotent, rounding, workers, most_findings, folder)
+    from fuzzer.api.pass_check import Wanted, claimed
+
+    claims = claimed(pass_, on, idempotent=idempotent, rounding=rounding)
+    wanted = Wanted(pass_, claims, seconds, tests, seed, ops, workers or _cores(), most_findings, aliasing)
+    return _checked(wanted, modules, folder)
 
 
 def check_backend(
@@ -120,6 +103,7 @@ def check_backend(
     workers: int | None = None,
     most_findings: int = 3,
     folder: Path | str | None = None,
+    aliasing: bool = False,
 ) -> PassReport:
     """Fuzz a backend: random models are compiled with a partition and without it, and must give the same results.
 
@@ -129,39 +113,22 @@ def check_backend(
 
     The other arguments, the result and the exceptions are those of `check_pass`.
     """
-    return _checked(
-        partition, modules, "relax", seconds, tests, seed, ops, False, rounding, workers, most_findings, folder
-    )
+    from fuzzer.api.pass_check import Wanted, claimed
+
+    claims = claimed(partition, "relax", idempotent=False, rounding=rounding)
+    wanted = Wanted(partition, claims, seconds, tests, seed, ops, workers or _cores(), most_findings, aliasing)
+    return _checked(wanted, modules, folder)
 
 
-def _checked(
-    rewrite: Rewrite | str,
-    modules: Sequence[Any] | None,
-    on: str,
-    seconds: float,
-    tests: int | None,
-    seed: int | None,
-    ops: str,
-    idempotent: bool,
-    rounding: str | None,
-    workers: int | None,
-    most: int,
-    folder: Path | str | None,
-) -> PassReport:
+def _cores() -> int:
+    return max(1, os.cpu_count() or 1)
+
+
+def _checked(wanted: Wanted, modules: Sequence[Any] | None, folder: Path | str | None) -> PassReport:
     from fuzzer.api.given_modules import check_given
-    from fuzzer.api.pass_check import Wanted, check, claimed
+    from fuzzer.api.pass_check import check
     from generators.graph import Invalid
 
-    wanted = Wanted(
-        rewrite,
-        claimed(rewrite, on, idempotent=idempotent, rounding=rounding),
-        seconds,
-        tests,
-        seed,
-        ops,
-        workers or max(1, os.cpu_count() or 1),
-        most,
-    )
     where = None if folder is None else Path(folder)
     try:
         if modules is not None:
@@ -180,4 +147,4 @@ def _checked(
             f"its end in {reach.ran}; name operators that it rewrites (ops=...), or give it more tests"
         )
     names = tuple(lane.name for lane in done.lanes)
-    return PassReport(reach.tests, reach.ran, reach.changed, names, done.seed, done.flaky, done.folder)
+    return PassReport(reach.tests, reach.ran, reach.changed, names, done.seed, done.flaky, done.folder, done.aliased)

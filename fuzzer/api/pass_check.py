@@ -12,25 +12,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fuzzer.api.finding_error import FoundFailure
+from fuzzer.api.found_failure import FoundFailure
 from fuzzer.api.pass_lab import PassLab, has_own_pass
 from fuzzer.api.user_objects import expression
-from fuzzer.campaign.cases import Cases, random_cases
-from fuzzer.campaign.loop import Campaign
-from fuzzer.campaign.own_lanes import own_lanes
-from fuzzer.campaign.settings import LaneMix, RunLimits, Settings, TriageLimits
-from fuzzer.campaign.start import warm_up
-from fuzzer.campaign.store import Store
+from fuzzer.campaign.cases.cases import Cases, random_cases
+from fuzzer.campaign.plan.own_lanes import own_lanes
+from fuzzer.campaign.plan.settings import LaneMix, RunLimits, Settings, TriageLimits
+from fuzzer.campaign.run.loop import Campaign
+from fuzzer.campaign.run.start import warm_up
+from fuzzer.campaign.store.store import Store
 from fuzzer.commands.selection import ops_named
 from fuzzer.difference.runs import cases_of_earlier_runs, next_run
 from fuzzer.findings import record
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.check_failures import fails_check
+from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.report import wording
 from fuzzer.system.files import write_atomically
 from fuzzer.toolchains import preload
 from fuzzer.toolchains.registry import finder
 from fuzzer.triage.reproduce import is_valid
+from generators.dialect_names import DEFAULT
 from generators.graph import Case
 from oracles.finding import Finding
 from oracles.lane import LaneSpec
@@ -53,6 +55,7 @@ class Wanted:
     ops: str
     workers: int
     most: int
+    aliasing: bool = False
 
     @property
     def name(self) -> str:
@@ -83,7 +86,7 @@ class Reach:
 @dataclass(frozen=True, slots=True)
 class Checked:
     """What a check did. `waiting` counts failures that were met and not investigated, `flaky` those that did not show
-    again."""
+    again. `aliased` counts findings that are no failure: outputs that share memory with an input."""
 
     folder: Path
     seed: int
@@ -92,6 +95,7 @@ class Checked:
     findings: tuple[FoundFailure, ...]
     waiting: int
     flaky: int
+    aliased: int = 0
 
 
 def name_of(rewrite: object) -> str:
@@ -130,10 +134,10 @@ def check(wanted: Wanted, folder: Path | None) -> Checked:
             folder,
             store.state.seed,
             LaneMix(lanes),
-            RunLimits(wanted.seconds, wanted.tests, wanted.most),
+            RunLimits(wanted.seconds, wanted.tests, wanted.most, wanted.aliasing),
             triage=TriageLimits(drain=math.inf),
             workers=wanted.workers,
-            ops=chosen,
+            ops={DEFAULT: chosen},
         )
         reach = Reach(wanted.name)
         with Fleet(store.scratch, finder(folder / PRELOAD)) as fleet:
@@ -142,14 +146,16 @@ def check(wanted: Wanted, folder: Path | None) -> Checked:
             task = Campaign(settings, store, PassLab(fleet), cases, reach.watch)
             task.run()
         steady = [doc for doc in task.triage.new if not doc.flaky]
+        failing = [doc for doc in steady if fails_check(doc.kind, aliasing=wanted.aliasing)]
         return Checked(
             folder,
             store.state.seed,
             lanes,
             reach,
-            tuple(_found(store.crashes / doc.slug, doc, folder / PRELOAD) for doc in steady),
+            tuple(_found(store.crashes / doc.slug, doc, folder / PRELOAD) for doc in failing),
             len(task.triage.queue),
             len(task.triage.new) - len(steady),
+            len(steady) - len(failing),
         )
 
 

@@ -12,15 +12,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fuzzer.difference.failures import failures_in
-from fuzzer.isolate.fleet import Lab
+from fuzzer.isolate.fleet import Lab, RunLanes
 from fuzzer.isolate.reports import SanitizerReport, ScriptRun
-from fuzzer.lanes import EVERY_TVM_LANE, needed
-from fuzzer.triage.reproduce import RunLanes, in_toolchain_of, joined
+from fuzzer.lanes import needed, plain_sibling
+from fuzzer.triage.reproduce import joined
 from generators.graph import Case
-from oracles.finding import is_onnx_reader, runs_exported_program
+from oracles.finding import is_other_reader, runs_exported_program
 from oracles.lane import LaneSpec
 from oracles.outcome import Built, Ran, Result, Skipped
-from oracles.siblings import sibling
 from oracles.transforms import is_own
 
 WITHOUT_PASS = Skipped("it fails without the pass too, or runs no pass of the user")
@@ -60,7 +59,7 @@ def has_own_pass(lane: LaneSpec) -> bool:
 
 def _judged(run: RunLanes, case: Case, lanes: Sequence[LaneSpec]) -> Result:
     """Run the lanes, and those that fail with the pass also without it, where these are not among the lanes."""
-    result = run(case, [lane for lane in lanes if not is_onnx_reader(lane)])
+    result = run(case, [lane for lane in lanes if not is_other_reader(lane)])
     failing = failures_in(case, result.outcomes)
     plain = {lane: _without_pass(lane) for lane in failing if has_own_pass(lane)}
     wanted = dict.fromkeys(each for lane in plain.values() for each in (*needed(lane), lane))
@@ -74,7 +73,7 @@ def _judged(run: RunLanes, case: Case, lanes: Sequence[LaneSpec]) -> Result:
     }
     shown = {lane for lane, other in plain.items() if other in right}
     outcomes = {
-        lane: WITHOUT_PASS if is_onnx_reader(lane) or (lane in failing and lane not in shown) else both.outcomes[lane]
+        lane: WITHOUT_PASS if is_other_reader(lane) or (lane in failing and lane not in shown) else both.outcomes[lane]
         for lane in lanes
     }
     return replace(both, outcomes=outcomes)
@@ -82,6 +81,6 @@ def _judged(run: RunLanes, case: Case, lanes: Sequence[LaneSpec]) -> Result:
 
 def _without_pass(lane: LaneSpec) -> LaneSpec:
     """The plain sibling of a lane. It runs to its end: a failure after the stage where the lane ends counts too."""
-    found = sibling(lane, in_toolchain_of(EVERY_TVM_LANE, lane))
+    found = plain_sibling(lane)
     assert found is not None, f"{lane} has no plain sibling"
     return found

@@ -22,6 +22,9 @@ SEED = pytest.StashKey[int]()
 OUTCOME = pytest.StashKey[str]()
 """How the test itself ended: passed, failed or skipped. Not set where it did not come to an end."""
 
+NOTE = "difftvm"
+"""The name of a property of a test that holds what a check says of it."""
+
 MARKER = "difftvm(seconds=60, tests=None): how long the fixture difftvm gives cases to a test, and how many at most"
 BUDGET = ("seconds", "tests")
 
@@ -95,7 +98,19 @@ def difftvm(request: pytest.FixtureRequest) -> Iterator[Difftvm]:
     folder = config.rootpath / str(config.getini("difftvm_folder"))
     given = Difftvm(item.nodeid, config.stash[SEED], folder, **budget_of(item))
     yield given
+    item.user_properties += [(NOTE, note) for note in dict.fromkeys(given.notes)]
     given.finish(item.stash.get(OUTCOME, "failed"))
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Print what checks say of tests that pass."""
+    every = [each for some in terminalreporter.stats.values() for each in some]
+    reports = [each for each in every if getattr(each, "when", "") == "teardown"]
+    lines = [f"{each.nodeid}: {note}" for each in reports for name, note in each.user_properties if name == NOTE]
+    if lines:
+        terminalreporter.section("difftvm")
+        for line in lines:
+            terminalreporter.write_line(line)
 
 
 def pytest_unconfigure() -> None:

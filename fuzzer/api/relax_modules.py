@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import shlex
-import shutil
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -18,22 +17,23 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from fuzzer.api.finding_error import FoundFailure
+from fuzzer.api.found_failure import FoundFailure
 from fuzzer.isolate import script
 from fuzzer.isolate.child_process import Bounds
 from fuzzer.isolate.module_job import (
     INVALID,
     REFUSED,
+    ModuleAnswer,
     ModuleJob,
-    Verdict,
     last_stage,
-    read_verdicts,
+    read_answers,
     write_arrays,
     write_jobs,
 )
 from fuzzer.isolate.reports import ScriptRun
 from fuzzer.report import module_script
-from fuzzer.system.files import write_atomically
+from fuzzer.system import temporary
+from fuzzer.system.files import make_folder, write_atomically
 from fuzzer.toolchains.toolchain import Toolchain
 from generators.graph import Array, Invalid
 from generators.plain_file import read_plain
@@ -44,7 +44,7 @@ MOST_MODULE = 256 << 20
 CONFIRMING_RUNS = 2
 """How often a failure must show again."""
 
-Done = tuple[ModuleJob, Verdict]
+Done = tuple[ModuleJob, ModuleAnswer]
 
 
 def is_relax_module(model: Any) -> bool:
@@ -90,13 +90,13 @@ class ModuleChecks:
         self._texts = [text_of(module) for module in modules]
         self._inputs = given_inputs(inputs)
         self._toolchain = toolchain
-        self._folder = Path(tempfile.mkdtemp(prefix="difftvm-modules-"))
+        self._folder = temporary.new_folder()
 
     def __enter__(self) -> ModuleChecks:
         return self
 
     def __exit__(self, *_: object) -> None:
-        shutil.rmtree(self._folder, ignore_errors=True)
+        temporary.remove(self._folder)
 
     def run(self, jobs: Sequence[ModuleJob]) -> list[Done]:
         """Run each job. A crash ends its own job only."""
@@ -106,17 +106,17 @@ class ModuleChecks:
             done += zip(some, self._batch(some), strict=True)
         return done
 
-    def _batch(self, jobs: list[ModuleJob]) -> list[Verdict]:
-        verdicts: list[Verdict] = []
-        while len(verdicts) < len(jobs):
-            left = jobs[len(verdicts) :]
+    def _batch(self, jobs: list[ModuleJob]) -> list[ModuleAnswer]:
+        answers: list[ModuleAnswer] = []
+        while len(answers) < len(jobs):
+            left = jobs[len(answers) :]
             folder = self._prepared(left)
-            ran = script.run(_source(folder), self._toolchain, Bounds(), self._folder / "scripts")
-            new = read_verdicts(folder)
+            ran = self._ran(folder)
+            new = read_answers(folder)
             if len(new) < len(left):
                 new.append(_ending(ran, last_stage(folder)))
-            verdicts += new
-        return verdicts
+            answers += new
+        return answers
 
     def _prepared(self, jobs: list[ModuleJob]) -> Path:
         folder = Path(tempfile.mkdtemp(prefix="jobs-", dir=self._folder))
@@ -128,19 +128,22 @@ class ModuleChecks:
         write_jobs(folder, jobs)
         return folder
 
-    def confirmed(self, job: ModuleJob, verdict: Verdict, into: Path, preload: Path | None) -> FoundFailure | None:
+    def _ran(self, folder: Path) -> ScriptRun:
+        return script.run(_source(folder), self._toolchain, Bounds(), self._folder / "scripts", [folder])
+
+    def confirmed(self, job: ModuleJob, answer: ModuleAnswer, into: Path, preload: Path | None) -> FoundFailure | None:
         """Run a job that failed again, alone. Save it where it fails each time; else return None."""
         for _ in range(CONFIRMING_RUNS):
             folder = self._prepared([job])
-            ran = script.run(_source(folder), self._toolchain, Bounds(), self._folder / "scripts")
-            again = (read_verdicts(folder) or [_ending(ran, last_stage(folder))])[0]
-            if again.kind != verdict.kind:
+            ran = self._ran(folder)
+            again = (read_answers(folder) or [_ending(ran, last_stage(folder))])[0]
+            if again.kind != answer.kind:
                 return None
-        return _saved(folder, job, verdict, self._texts[job.module], into, preload)
+        return _saved(folder, job, answer, self._texts[job.module], into, preload)
 
 
-def failed(verdict: Verdict) -> bool:
-    return verdict.kind not in ("", INVALID, REFUSED)
+def failed(answer: ModuleAnswer) -> bool:
+    return answer.kind not in ("", INVALID, REFUSED)
 
 
 def _source(folder: Path) -> str:
@@ -153,40 +156,42 @@ def _source(folder: Path) -> str:
     )
 
 
-def _ending(ran: ScriptRun, stage: str) -> Verdict:
-    """The verdict of a job whose process ended. An exception of difftvm's own is none of TVM's."""
+def _ending(ran: ScriptRun, stage: str) -> ModuleAnswer:
+    """The answer to a job whose process ended. An exception of difftvm's own is none of TVM's."""
     if ran.exit_code is None:
-        return Verdict(Kind.TIMED_OUT, stage, ran.why)
+        return ModuleAnswer(Kind.TIMED_OUT, stage, ran.why)
     if ran.exit_code >= 0:
-        return Verdict(INVALID, stage, f"difftvm's own process ended with status {ran.exit_code}")
-    return Verdict(Kind.DIED, stage, f"the process ended by signal {-ran.exit_code}")
+        return ModuleAnswer(INVALID, stage, f"difftvm's own process ended with status {ran.exit_code}")
+    return ModuleAnswer(Kind.DIED, stage, f"the process ended by signal {-ran.exit_code}")
 
 
-def _saved(folder: Path, job: ModuleJob, verdict: Verdict, text: str, into: Path, preload: Path | None) -> FoundFailure:
+def _saved(
+    folder: Path, job: ModuleJob, answer: ModuleAnswer, text: str, into: Path, preload: Path | None
+) -> FoundFailure:
     """Write a folder with the module, the inputs, what is expected, and a script."""
-    identity = hashlib.sha256(msgspec.json.encode((text, job.passes, job.target, verdict.kind))).hexdigest()[:12]
-    slug = f"{verdict.kind}-module-{identity}"
+    identity = hashlib.sha256(msgspec.json.encode((text, job.passes, job.target, answer.kind))).hexdigest()[:12]
+    slug = f"{answer.kind}-module-{identity}"
     where = into / "modules" / slug
-    where.mkdir(parents=True, exist_ok=True)
-    title = _title(job, verdict)
+    make_folder(where, into)
+    title = _title(job, answer)
     files = {"module.json": text.encode(), "repro.py": module_script.script(title, job).encode()}
     for name in ("inputs", "expected"):
         if (path := folder / f"{name}-0.npz").exists():
-            files[f"{name}.npz"] = path.read_bytes()
+            files[f"{name}.npz"] = read_plain(path)
     for name, data in files.items():
-        write_atomically(where / name, data)
+        write_atomically(where / name, data, into)
     replay = shlex.join(["python", str(where / "repro.py"), *([str(preload)] if preload else [])])
-    return FoundFailure(slug, title, verdict.kind, verdict.operators, where, where / "repro.py", replay)
+    return FoundFailure(slug, title, answer.kind, answer.operators, where, where / "repro.py", replay)
 
 
-def _title(job: ModuleJob, verdict: Verdict) -> str:
+def _title(job: ModuleJob, answer: ModuleAnswer) -> str:
     what = f"the module after {', '.join(job.passes)}" if job.passes else "the module"
-    return f"{what}, {verdict.stage} for {job.target}: {verdict.message or verdict.kind}"
+    return f"{what}, {answer.stage} for {job.target}: {answer.message or answer.kind}"
 
 
 @dataclass(frozen=True, slots=True)
 class ModulesDone:
-    """What checks of modules did: each job with its verdict, the failures that were saved, and those that did not show
+    """What checks of modules did: each job with its answer, the failures that were saved, and those that did not show
     again."""
 
     done: tuple[Done, ...]
@@ -207,11 +212,11 @@ def check_modules(
     failures, not_confirmed = [], []
     with ModuleChecks(modules, inputs, toolchain) as checks:
         done = checks.run(jobs)
-        for job, verdict in {(each.module, each.target, found.kind): (each, found) for each, found in done}.values():
-            if not failed(verdict):
+        for job, answer in {(each.module, each.target, found.kind): (each, found) for each, found in done}.values():
+            if not failed(answer):
                 continue
-            if failure := checks.confirmed(job, verdict, folder, preload):
+            if failure := checks.confirmed(job, answer, folder, preload):
                 failures.append(failure)
             else:
-                not_confirmed.append(f"{verdict.kind} for {job.target}: it does not show each time")
+                not_confirmed.append(f"{answer.kind} for {job.target}: it does not show each time")
     return ModulesDone(tuple(done), tuple({each.slug: each for each in failures}.values()), tuple(not_confirmed))

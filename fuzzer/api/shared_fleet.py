@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import atexit
 import os
-import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from fuzzer.isolate.fleet import Fleet
+from fuzzer.system import temporary
 from fuzzer.toolchains.preload import Preload
 from fuzzer.toolchains.preload import read as read_preload
 from fuzzer.toolchains.registry import finder
@@ -29,7 +29,7 @@ def shared_fleet(preload: Path | None = None) -> Fleet:
     key = os.getpid(), read_preload(preload) if preload else None
     with _lock:
         if key not in _fleets:
-            _fleets[key] = Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), finder(preload))
+            _fleets[key] = Fleet(temporary.new_folder(), finder(preload))
         return _fleets[key]
 
 

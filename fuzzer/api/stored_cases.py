@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-from fuzzer.system.files import write_atomically
+from fuzzer.system.files import make_folder, write_atomically
 from generators import case_file
 from generators.graph import Case, Invalid
 
@@ -31,10 +31,10 @@ class StoredCases:
     def add(self, case: Case) -> None:
         """Store a case. Its description is written last: a folder without it is not read."""
         where = self._folder / case_file.digest(case)[:16]
-        where.mkdir(parents=True, exist_ok=True)
+        make_folder(where, self._folder)
         text, tensors = case_file.encode(case)
-        write_atomically(where / case_file.TENSORS_NAME, tensors)
-        write_atomically(where / case_file.JSON_NAME, text)
+        write_atomically(where / case_file.TENSORS_NAME, tensors, self._folder)
+        write_atomically(where / case_file.JSON_NAME, text, self._folder)
 
     def clear(self) -> None:
         """Remove those that were read."""

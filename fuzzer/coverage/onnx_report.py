@@ -30,7 +30,7 @@ class Measured:
 
 
 def measured(ops: Sequence[Op], count: int, seed: int) -> Measured:
-    """Draw so many cases of each row."""
+    """Draw this many cases of each row."""
     reached = Reached()
     for op in ops:
         reached.draw(op, count, seed)

@@ -18,7 +18,8 @@ from fuzzer.difference.python_changes import (
     functions_in,
     tvm_folder,
 )
-from fuzzer.toolchains.reached import FUNCTIONS, PASS
+from fuzzer.system.files import write_atomically
+from fuzzer.toolchains.reached import FUNCTIONS, PASS, conditions_of
 from fuzzer.toolchains.toolchain import Toolchain
 from fuzzer.watching.formatting import number_of
 from oracles.lane import LaneSpec
@@ -36,6 +37,8 @@ class ChangedCode:
     preloaded  the names of preloaded files, all of whose functions count
     text       the text of these files
     parts      passes, operators, targets and the runtime, by the files that `--changed` names
+    called     the names of all functions that count, as lanes note them
+    conditions  the two ways of each of their conditions, as lanes note them
     untraced   what else differs, in words. What reaches it is not known
     unbuilt    files that `--changed` names and no build has. They do not count
     """
@@ -44,6 +47,8 @@ class ChangedCode:
     preloaded: tuple[str, ...] = ()
     text: str = ""
     parts: frozenset[str] = frozenset()
+    called: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = ()
     untraced: tuple[str, ...] = ()
     unbuilt: tuple[str, ...] = ()
 
@@ -87,19 +92,33 @@ def changed_code(pair: Pair, changed: Sequence[Path]) -> ChangedCode:
     """Compare the Python files of the toolchains, or take the files that the user names. Raise `Invalid` for a file
     of TVM's package that is no Python, and `EnvironmentMissing` for a toolchain without TVM."""
     preloads = [Path(each.preload.path) for each in (pair.base, pair.patched) if each.preload]
-    preloaded, text = tuple(path.name for path in preloads), "\n".join(path.read_text() for path in preloads)
-    silent = tuple(f"{path.name}, which has no function" for path in preloads if not functions_in(path))
-    same = pair.base.python == pair.patched.python and pair.base.environment == pair.patched.environment
-    if not changed and same:
-        return ChangedCode(preloaded=preloaded, text=text, untraced=silent)
+    found = ChangedCode(
+        preloaded=tuple(path.name for path in preloads),
+        text="\n".join(path.read_text() for path in preloads),
+        called=tuple(f"{path.name} {name}" for path in preloads for name in functions_in(path)),
+        conditions=tuple(name for path in preloads for name in conditions_of(path.read_bytes(), path.name)),
+        untraced=tuple(f"{path.name}, which has no function" for path in preloads if not functions_in(path)),
+    )
+    if not changed and pair.is_one_installation:
+        return found
     patched = tvm_folder(pair.patched)
     if changed:
         named = named_by(changed, patched)
-        parts, untraced, unbuilt = frozenset(named.parts), (*silent, *named.untraced), tuple(named.unbuilt)
-        return ChangedCode(named.functions, preloaded, text, parts, untraced, unbuilt)
-    base = tvm_folder(pair.base)
-    untraced = (*silent, *_untraced(base, patched))
-    return ChangedCode(changed_functions(base, patched), preloaded, text, untraced=untraced)
+        found = replace(found, parts=frozenset(named.parts), unbuilt=tuple(named.unbuilt))
+        functions, untraced = named.functions, tuple(named.untraced)
+    else:
+        base = tvm_folder(pair.base)
+        functions, untraced = changed_functions(base, patched), tuple(_untraced(base, patched))
+    called = (*found.called, *(f"{file} {name}" for file, names in functions.items() for name in names))
+    conditions = (*found.conditions, *_conditions(patched, functions))
+    return replace(
+        found, functions=functions, called=called, conditions=conditions, untraced=(*found.untraced, *untraced)
+    )
+
+
+def _conditions(tvm: Path, functions: Functions) -> Iterator[str]:
+    for file, names in functions.items():
+        yield from conditions_of((tvm / file).read_bytes(), file, frozenset(names))
 
 
 def _untraced(base: Path, patched: Path) -> Iterator[str]:
@@ -115,7 +134,12 @@ def traced(toolchain: Toolchain, changed: ChangedCode, folder: Path) -> Toolchai
     """The toolchain, whose processes note what they reach of the changed code. A document in `folder` names it."""
     if not (changed.functions or changed.parts):
         return toolchain
-    path = (folder / DOCUMENT).resolve()
-    path.write_bytes(msgspec.json.encode(changed.functions))
+    return noting(toolchain, changed.functions, folder)
+
+
+def noting(toolchain: Toolchain, functions: Functions, folder: Path, conditions: bool = True) -> Toolchain:
+    """The toolchain, whose processes note calls of these functions, their conditions, and passes."""
+    path = folder.resolve() / DOCUMENT
+    write_atomically(path, msgspec.json.encode({"functions": functions, "conditions": conditions}))
     environment: Mapping[str, str] = {**toolchain.environment, FUNCTIONS: str(path)}
     return replace(toolchain, environment=environment)

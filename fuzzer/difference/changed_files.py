@@ -104,7 +104,7 @@ def _below(path: Path, *folders: str) -> str | None:
 
 def _parts(path: Path) -> Iterator[str]:
     """The parts of a C++ file, by its text where it is here, its name and its folder."""
-    text = path.read_text(errors="replace") if path.is_file() else ""
+    text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
     for name in _STRING.findall(text):
         if name.startswith(("relax.", "tirx.", "tir.")) and ".transform." not in name:
             yield f"{OPERATOR} {name}"

@@ -11,7 +11,7 @@ from fuzzer.signature import Signature, signature_of
 from oracles.finding import Finding
 
 ALWAYS = 4
-"""So many times a failure is compared. After that, at its 8th, 16th, 32nd, ... time."""
+"""This many times a failure is compared. After that, at its 8th, 16th, 32nd, ... time."""
 
 
 @dataclass(slots=True)

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import msgspec
 
-from fuzzer.campaign import waiting_item
+from fuzzer.campaign.triage import waiting_item
 from fuzzer.difference.failures import failures_in
 from fuzzer.difference.pair import Pair
 from fuzzer.findings import finding_file
-from fuzzer.findings.finding_file import FindingDoc
-from fuzzer.isolate.fleet import FreshRunner
+from fuzzer.findings.finding_doc import FindingDoc
+from fuzzer.isolate.fleet import RunLanes
 from fuzzer.lanes import needed
 from fuzzer.signature import Signature, signature_of
 from fuzzer.system.files import write_atomically
@@ -28,10 +28,10 @@ from oracles.outcome import Broken, Skipped
 FOLDER = "fixed"
 
 RUNS = 3
-"""So many runs in fresh processes confirm what is fixed. In each, the base fails and the patched toolchain does not."""
+"""This many runs in fresh processes confirm a fix. In each, the base fails and the patched toolchain does not."""
 
 MOST_CONFIRMED, SECONDS = 40, 90.0
-"""So many sightings are confirmed at most, and no more begin after so many seconds."""
+"""At most this many sightings are confirmed, and no more begin after this many seconds."""
 
 
 @dataclass(slots=True)
@@ -60,21 +60,21 @@ class FixedFailures:
             if not self._folder(doc).exists():
                 waiting_item.written(self._folder(doc), doc, case)
 
-    def confirm(self, runner: FreshRunner, stopped: Callable[[], bool], seconds: float = SECONDS) -> None:
+    def confirm(self, run_fresh: RunLanes, stopped: Callable[[], bool], seconds: float = SECONDS) -> None:
         """Run the first sightings again in both toolchains. The findings say in how many runs each was fixed."""
         deadline = time.monotonic() + seconds
         for signature, (case, lane) in list(self._sightings.items())[:MOST_CONFIRMED]:
             if stopped() or time.monotonic() >= deadline:
                 return
-            shown = sum(self._is_fixed(runner, case, lane, signature) for _ in range(RUNS))
+            shown = sum(self._is_fixed(run_fresh, case, lane, signature) for _ in range(RUNS))
             doc = msgspec.structs.replace(self.docs[signature], confirmed=f"{shown} of {RUNS}", flaky=shown < RUNS)
             self.docs[signature] = doc
-            write_atomically(self._folder(doc) / finding_file.NAME, finding_file.encode(doc))
+            write_atomically(self._folder(doc) / finding_file.NAME, finding_file.encode(doc), self.campaign)
 
-    def _is_fixed(self, runner: FreshRunner, case: Case, lane: LaneSpec, signature: Signature) -> bool:
+    def _is_fixed(self, run_fresh: RunLanes, case: Case, lane: LaneSpec, signature: Signature) -> bool:
         """Whether the base shows the failure in a new run, and the patched toolchain is right to the end."""
         base = self.pair.twin(lane)
-        outcomes = runner.run_fresh(case, tuple(dict.fromkeys((*needed(lane), lane, base)))).outcomes
+        outcomes = run_fresh(case, tuple(dict.fromkeys((*needed(lane), lane, base)))).outcomes
         references = {each: outcome for each, outcome in outcomes.items() if each not in (lane, base)}
         before = failures_in(case, {**references, lane: outcomes[base]}).get(lane)
         after = failures_in(case, {**references, lane: outcomes[lane]}).get(lane)

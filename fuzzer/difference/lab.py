@@ -20,10 +20,10 @@ from fuzzer.difference.changed_code import ChangedCode
 from fuzzer.difference.comparisons import Comparisons
 from fuzzer.difference.failures import failures_in, refusal
 from fuzzer.difference.pair import Pair, described
-from fuzzer.isolate.fleet import Lab
+from fuzzer.isolate.fleet import Lab, RunLanes
 from fuzzer.isolate.reports import SanitizerReport, ScriptRun
 from fuzzer.lanes import needed
-from fuzzer.triage.reproduce import RunLanes, joined
+from fuzzer.triage.reproduce import joined
 from generators import case_file
 from generators.graph import Case
 from oracles.finding import Finding, runs_exported_program
@@ -33,13 +33,13 @@ from oracles.outcome import BaseCosts, Broken, Built, Outcome, Outcomes, Ran, Re
 IN_BOTH = Skipped("it fails in the base too")
 
 ALL_TWINS_OF = 4
-"""All lanes of one test of so many run in the base too."""
+"""All lanes of one test in this many run in the base too."""
 
 Fixed = Callable[[Case, Finding], None]
 """Called with what fails in the base alone."""
 
 
-class _Verdict(Enum):
+class _InBoth(Enum):
     """What is known of a lane in both toolchains."""
 
     RIGHT = auto()
@@ -63,7 +63,7 @@ class _Runs:
     case: Case | None = None
     outcomes: dict[LaneSpec, Outcome] = field(default_factory=dict)
     base: dict[LaneSpec, Outcome] = field(default_factory=dict)
-    verdicts: dict[LaneSpec, _Verdict] = field(default_factory=dict)
+    verdicts: dict[LaneSpec, _InBoth] = field(default_factory=dict)
     all_twins: bool = False
     reached: set[str] = field(default_factory=set)
     differing: set[str] = field(default_factory=set)
@@ -122,7 +122,7 @@ class DifferenceLab:
         known = [
             lane for lane in alone if is_tier_1(lane) and lane in failures and self.comparisons.is_known(failures[lane])
         ]
-        runs.verdicts |= dict.fromkeys(known, _Verdict.BOTH)
+        runs.verdicts |= dict.fromkeys(known, _InBoth.BOTH)
         compared = [lane for lane in alone if lane not in known and (lane in failures or runs.all_twins)]
         twins = {lane: self._twin(lane, lane in failures) for lane in compared}
         references = dict.fromkeys(each for lane in twins if lane in failures for each in needed(lane))
@@ -147,20 +147,20 @@ class DifferenceLab:
         to judge them."""
         failures_of_base = failures_in(case, {**runs.outcomes, **runs.base})
         for lane, base in runs.base.items():
-            verdict = _verdict(lane in failures, lane in failures_of_base or isinstance(base, Skipped | Broken))
+            verdict = _in_both(lane in failures, lane in failures_of_base or isinstance(base, Skipped | Broken))
             if runs.verdicts.get(lane) is verdict:
                 continue
             runs.verdicts[lane], patched = verdict, runs.outcomes[lane]
             match verdict:
-                case _Verdict.BOTH:
+                case _InBoth.BOTH:
                     self.comparisons.failed_in_both(failures[lane])
                     yield lane, IN_BOTH
-                case _Verdict.WORSE:
+                case _InBoth.WORSE:
                     yield lane, refusal(patched) if isinstance(patched, Unsupported) else patched
-                case _Verdict.FIXED:
+                case _InBoth.FIXED:
                     if lane in failures_of_base:
                         self._fixed(case, failures_of_base[lane])
-                case _Verdict.RIGHT:
+                case _InBoth.RIGHT:
                     yield lane, _with_costs(patched, base)
 
     def _twin(self, lane: LaneSpec, fails: bool) -> LaneSpec:
@@ -192,10 +192,10 @@ class DifferenceLab:
         return runs
 
 
-def _verdict(patched_fails: bool, base_fails: bool) -> _Verdict:
+def _in_both(patched_fails: bool, base_fails: bool) -> _InBoth:
     if patched_fails:
-        return _Verdict.BOTH if base_fails else _Verdict.WORSE
-    return _Verdict.FIXED if base_fails else _Verdict.RIGHT
+        return _InBoth.BOTH if base_fails else _InBoth.WORSE
+    return _InBoth.FIXED if base_fails else _InBoth.RIGHT
 
 
 def _differing(base: Outcome, patched: Outcome) -> Iterator[str]:

@@ -32,6 +32,11 @@ class Pair:
         return HOST if name == HOST_NAME else registry.find(name)
 
     @property
+    def is_one_installation(self) -> bool:
+        """Whether both are the same TVM, which differs by what a preloaded file changes."""
+        return self.base.python == self.patched.python and self.base.environment == self.patched.environment
+
+    @property
     def name_of_base(self) -> str:
         """The name under which other commands know the base."""
         return self.patched.name if self.base.name == BASE_NAME else self.base.name

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import threading
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from fuzzer.campaign.store.features import of_case
 from generators.choice import ChoiceSource
 from generators.graph import Case
 
-MOST_KEPT = 256
-"""So many of the last cases that reached the changed code are kept, to draw mutations of them."""
+MOST_KEPT = 16
+"""This many of the last cases that reached a part of the changed code are kept, to draw mutations of them."""
 
 DIFFERING_OF = 3
-"""Where both are known, the operators of all but one test of so many show a difference in what the compilers did: that
-is worth more than a call of the changed code, which may have no effect."""
+"""Where both are known, the operators of all but one test in this many show a difference in what the compilers did:
+that is worth more than a call of the changed code, which may have no effect."""
 
 CLOSE = 0.7
 """An operator counts as one that reaches a function if it does so in this part of its tests, compared with the operator
@@ -31,20 +32,22 @@ class Reach:
     by_name     how many tests reached each function or part
     differing   how many tests showed each difference in what the compilers did: a name of `Facts.behaviour` that only
                 one of them has, after `-` or `+`
+    features    how many tests that reached the changed code had each feature of a case
     """
 
     tests: int = 0
     reaching: int = 0
     by_name: Counter[str] = field(default_factory=Counter)
     differing: Counter[str] = field(default_factory=Counter)
+    features: Counter[str] = field(default_factory=Counter)
     _with: Counter[str] = field(default_factory=Counter)
     _both: Counter[tuple[str, str]] = field(default_factory=Counter)
-    _cases: deque[Case] = field(default_factory=lambda: deque(maxlen=MOST_KEPT))
+    _cases: dict[str, deque[Case]] = field(default_factory=lambda: defaultdict(lambda: deque(maxlen=MOST_KEPT)))
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def learn(self, case: Case, reached: Collection[str], differing: Collection[str] = ()) -> None:
         """Take in a finished test: what it reached, and what the compilers did otherwise."""
-        names, ops = {*reached, *differing}, set(case.graph.ops)
+        names, ops = {*reached, *differing}, case.graph.rows
         with self._lock:
             self.tests += 1
             self.reaching += bool(reached)
@@ -52,8 +55,9 @@ class Reach:
             self.differing.update(set(differing))
             self._with.update(ops)
             self._both.update((op, name) for op in ops for name in names)
-            if names:
-                self._cases.append(case)
+            self.features.update(set(of_case(case.graph)) if reached else ())
+            for name in names:
+                self._cases[name].append(case)
 
     @property
     def is_selective(self) -> bool:
@@ -80,9 +84,14 @@ class Reach:
         return sorted(op for op, rate in rates.items() if rate >= least)
 
     def case(self, source: ChoiceSource) -> Case | None:
-        """One of the last cases that reached the changed code."""
+        """One of the last cases that reached a part of the changed code, or in which the compilers differ: the rarer
+        the part, the more often it is drawn."""
         with self._lock:
-            return source.choice(list(self._cases)) if self._cases else None
+            if not self._cases:
+                return None
+            names = sorted(self._cases)
+            name = _weighted(source, names, [1.0 / (self.by_name[name] or self.differing[name]) for name in names])
+            return source.choice(list(self._cases[name]))
 
 
 def _weighted(source: ChoiceSource, names: Sequence[str], weights: Sequence[float]) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fuzzer.difference.changed_code import ChangedCode
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.system.exit_codes import Exit
 
 
@@ -19,6 +19,7 @@ class Comparison:
     tests          how many tests ran
     lanes          how many lanes ran in both
     worse          findings of the patched toolchain: what the base does right
+    aliased        findings that are no reason to fail: an output shares memory with an input, and not in the base
     unsure         such findings that not each of three runs has confirmed
     fixed          what the base does wrong, and the patched toolchain right
     perhaps_fixed  what did so once, and was not confirmed by each of three runs
@@ -27,6 +28,7 @@ class Comparison:
     reaching       how many tests reached the changed code
     reached        by the name of a function or a part, how many tests reached it
     differing      by its name, in how many tests one of the compilers did something that the other did not
+    touched        what the change touches, in words; "" where that is not known
     folder         the directory of the comparison
     """
 
@@ -41,16 +43,29 @@ class Comparison:
     changed: ChangedCode
     folder: Path
     worse: tuple[FindingDoc, ...] = ()
+    aliased: tuple[FindingDoc, ...] = ()
     unsure: tuple[FindingDoc, ...] = ()
     fixed: tuple[FindingDoc, ...] = ()
     perhaps_fixed: tuple[FindingDoc, ...] = ()
     reached: dict[str, int] = field(default_factory=dict)
     differing: dict[str, int] = field(default_factory=dict)
+    touched: str = ""
+
+    @property
+    def never_called(self) -> tuple[str, ...]:
+        """The functions of the changed code that no test called."""
+        return tuple(name for name in self.changed.called if name not in self.reached)
+
+    @property
+    def never_met(self) -> tuple[str, ...]:
+        """The conditions in functions of the changed code that tests called, which no test met."""
+        called = [name for name in self.changed.conditions if name.partition(" if ")[0] in self.reached]
+        return tuple(name for name in called if name not in self.reached)
 
     @property
     def not_reached(self) -> bool:
         """Whether it is known that no test reached the changed code, and nothing differs."""
-        shown = self.reaching or self.differing or self.worse or self.fixed or self.perhaps_fixed
+        shown = self.reaching or self.differing or self.worse or self.aliased or self.fixed or self.perhaps_fixed
         return self.changed.is_traced and not shown
 
 

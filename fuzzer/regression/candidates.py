@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fuzzer.campaign import index, notable_tests
-from fuzzer.campaign.features import is_of_compiler, of_case
-from fuzzer.campaign.index import Index
-from fuzzer.campaign.presence import why_no_index
+from fuzzer.campaign.store import index, notable_tests
+from fuzzer.campaign.store.features import is_of_compiler, of_case
+from fuzzer.campaign.store.index import Index
+from fuzzer.campaign.store.presence import why_no_index
 from fuzzer.findings import finding_file
-from fuzzer.findings.finding_file import CRASHES, FindingDoc
+from fuzzer.findings.finding_doc import FindingDoc
+from fuzzer.findings.finding_file import CRASHES
 from fuzzer.regression.record import name_of, packed_size
 from fuzzer.triage.reproduce import judged_by
 from fuzzer.watching.ranking import ranked
@@ -85,7 +86,7 @@ def from_findings(campaigns: Sequence[Path]) -> Iterator[Candidate]:
                 folder, doc = members[place]
                 case = case_file.read(folder)
                 lanes = tuple(lane for lane in judged_by(doc.lane, doc.identity) if lane.engine is Engine.TVM)
-                features = frozenset(of_case(case))
+                features = frozenset(of_case(case.graph))
                 yield Candidate(case, lanes, doc.slug, features, CPU_SECONDS_OF_A_FINDING, packed_size(case), family)
 
 
@@ -101,7 +102,7 @@ def from_tests(campaigns: Sequence[Path]) -> Iterator[Candidate]:
                 count += 1
                 test, case = notable_tests.decoded(document, f"{campaign / index.NAME}: test {number}")
                 if all(lane.toolchain == "host" for lane in test.lanes):
-                    features = frozenset((*test.features, *of_case(case)))
+                    features = frozenset((*test.features, *of_case(case.graph)))
                     source = f"test {number} of {origin}"
                     yield Candidate(case, tuple(test.lanes), source, features, test.cpu_seconds, packed_size(case))
         if not count:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from fuzzer.findings.check_failures import fails_check
 from fuzzer.regression.record import Entry
 from fuzzer.regression.runs import RIGHT, UNSUPPORTED, Ends
 from oracles.finding import Finding
@@ -17,14 +18,14 @@ class Change(StrEnum):
 
     WORSE = "worse"  # it failed in no way, and fails now
     REFUSED = "refused"  # it supported the case, and does not now
+    ALIASED = "shares memory with an input"  # it is right otherwise, and it failed in no way
     OTHERWISE = "fails otherwise"  # it failed, and fails in another way now
     PASSES = "passes now"  # it was expected to fail
     SUPPORTED = "supported now"  # it did not support the case
     MISSING = "did not run"  # this machine or this toolchain cannot run the lane
 
-    @property
-    def is_for_the_worse(self) -> bool:
-        return self in (Change.WORSE, Change.REFUSED, Change.OTHERWISE)
+    def is_for_the_worse(self, *, aliasing: bool) -> bool:
+        return self in (Change.WORSE, Change.REFUSED, Change.OTHERWISE) or (aliasing and self is Change.ALIASED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +60,15 @@ def changes(entry: Entry, specs: Mapping[str, LaneSpec], now: Ends) -> Iterator[
             continue
         end = now.ends.get(specs[name], "")
         if end != expected:
-            change = _change(expected, end)
-            yield Changed(entry, name, specs[name], change, expected, end, now.findings.get(end))
+            found = now.findings.get(end)
+            yield Changed(entry, name, specs[name], _change(expected, end, found), expected, end, found)
 
 
-def _change(expected: str, now: str) -> Change:
+def _change(expected: str, now: str, found: Finding | None) -> Change:
     if not now:
         return Change.MISSING
+    if found is not None and expected == RIGHT and not fails_check(found.kind, aliasing=False):
+        return Change.ALIASED
     fails = now not in (RIGHT, UNSUPPORTED)
     if expected in (RIGHT, UNSUPPORTED):
         return Change.WORSE if fails else Change.REFUSED if expected == RIGHT else Change.SUPPORTED

@@ -18,7 +18,6 @@ from oracles.outcome import Raised
 
 MOST_TITLE = 200
 _NO_MEMORY = re.compile(r"can't allocate memory|\bout of memory\b|\bbad_alloc\b|\bMemoryError\b", re.IGNORECASE)
-MACHINE = ("os", "processor")
 
 
 @dataclass(slots=True)
@@ -78,13 +77,12 @@ class Record:
         return KnownFailure(finding.kind, finding.component, headline(finding)[:MOST_TITLE], family)
 
     def description(self, met: Iterable[str], versions: Mapping[str, str]) -> Description:
-        """`met` are the features that the campaigns met. The versions of packages are recorded, and not the machine."""
+        """`met` are the features that the campaigns met. `versions` are those of packages."""
         lanes = {name: short(lane) for lane, name in self._names.items()}
         coverage = dict(_coverage(self.features, set(met)))
         seconds = round(self.cpu_seconds, 1)
         failures = dict(sorted(self._failures.items()))
-        packages = {name: version for name, version in versions.items() if name not in MACHINE}
-        return Description(FORMAT, "host", packages, seconds, coverage, lanes, failures)
+        return Description(FORMAT, "host", dict(versions), seconds, coverage, lanes, failures)
 
 
 def _is_short_of_memory(finding: Finding) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fuzzer.campaign.features import features_of, of_case
-from fuzzer.campaign.tier_one import Verdict, on_plain_lanes, references, verdicts
+from fuzzer.campaign.store.features import features_of, of_case
+from fuzzer.campaign.test.tier_one import ImportVerdict, on_plain_lanes, references, verdicts
+from fuzzer.isolate.fleet import RunLanes
 from fuzzer.lanes import plain_of
 from fuzzer.signature import signature_of
-from fuzzer.triage.reproduce import RunLanes, is_valid, joined, settled
+from fuzzer.triage.reproduce import is_valid, joined, settled
 from generators.graph import Case
 from oracles.finding import Finding
 from oracles.judge import judge_all
@@ -45,7 +46,7 @@ def ends_of(run: RunLanes, case: Case, lanes: Sequence[LaneSpec]) -> Ends:
     """Run the lanes with the references that they need. Where the evaluation of a module is wrong, the plain lane of
     its importer decides, as in a test."""
     result = run(case, tuple(dict.fromkeys((*references(tuple(lanes)), *lanes))))
-    wrong = [plain_of(lane) for lane, verdict in verdicts(result.outcomes).items() if verdict is Verdict.WRONG]
+    wrong = [plain_of(lane) for lane, verdict in verdicts(result.outcomes).items() if verdict is ImportVerdict.WRONG]
     more = [lane for lane in dict.fromkeys((*references(tuple(wrong)), *wrong)) if lane not in result.outcomes]
     result = settled(run, case, on_plain_lanes(joined(result, run(case, more)) if more else result))
     if not is_valid(result.outcomes):
@@ -56,7 +57,7 @@ def ends_of(run: RunLanes, case: Case, lanes: Sequence[LaneSpec]) -> Ends:
     return Ends(
         ends,
         {failure_id(each): each for each in reversed(found)},
-        frozenset((*features_of(result.outcomes, found), *of_case(case))),
+        frozenset((*features_of(result.outcomes, found), *of_case(case.graph))),
         result.cpu_seconds,
     )
 

@@ -11,7 +11,7 @@ from fuzzer.regression.known import families
 from fuzzer.regression.record import Corpus
 
 MOST_PLACES = 3
-"""So many lanes are named for each change."""
+"""This many lanes are named for each change."""
 
 
 def grouped(changed: Sequence[Changed], kept: Corpus) -> Iterator[str]:

@@ -14,9 +14,10 @@ from fuzzer.seeds import corpus
 from fuzzer.seeds.imported import SIZE, files_of, run
 from fuzzer.seeds.resolve import Resolved
 from generators import case_file
+from generators.dialect_names import NAMES
 from generators.graph import Case, Invalid
 from generators.op import Op
-from generators.table import DIALECTS, TABLE, dialect_of
+from generators.table import TABLE, dialect_of
 
 SIZES = (64, SIZE, 4)
 """The largest numbers of operators of the pieces, in this order. 64 is the most that `fuzz import` takes: whole blocks
@@ -42,7 +43,7 @@ class Around:
     def __post_init__(self) -> None:
         weighted: dict[str, list[Op]] = {}
         for name, count in self.calls.items():
-            weighted.setdefault(dialect_of(name), []).extend([TABLE[name]] * count)
+            weighted.setdefault(dialect_of(name).name, []).extend([TABLE[name]] * count)
         object.__setattr__(self, "ops", {dialect: tuple(ops) for dialect, ops in weighted.items()})
 
     @property
@@ -51,7 +52,7 @@ class Around:
         return frozenset(case.graph.dialect for case in self.pieces.values())
 
 
-def import_around(model: Path, campaign: Path, dialects: Collection[str] = DIALECTS) -> Around:
+def import_around(model: Path, campaign: Path, dialects: Collection[str] = NAMES) -> Around:
     """Import a model, or a folder of models, into the corpus of a campaign, in those of these dialects that a file can
     be read in. The same model gives the same result. Raise `Invalid` where a file cannot be read, or where no piece has
     an operator with a row."""

@@ -92,6 +92,8 @@ def _batch_norm(call: Call, types: Types) -> Call:
     training = bool(call.args.get("training"))
     owned = _given(call, "running_mean", "running_var")
     function = "batch_norm_training" if training and owned else "batch_norm_batch_stats" if training else "batch_norm"
+    if training and owned:  # the row also gives the new statistics, which aten writes over the old ones
+        call = replace(call, results=(*call.results, *(f"{call.results[0]}.{name}" for name in owned)))
     args = _rest(call, *(() if owned else ("running_mean", "running_var")), "training")
     return _affine(function, _with(call, function, args), "input", "running_mean", "running_var")
 

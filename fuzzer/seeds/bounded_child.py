@@ -1,33 +1,95 @@
-"""Read a model's file in a child with limits for time, memory and the size of its answer."""
+"""Read a model's file in a child with limits for time, memory and the size of its answer.
+
+The module of such a child has two functions: `answer(path, *more)` returns the answer, and `main` writes it."""
 
 from __future__ import annotations
 
 import os
 import resource
+import signal
 import subprocess
 import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+import msgspec
+
+from fuzzer.system import no_network
 from fuzzer.system.child_environment import anonymous
-from fuzzer.system.processes import die_with_parent
+from fuzzer.system.processes import ONE_THREAD, die_with_parent
 from fuzzer.toolchains.toolchain import HOST
 from generators.graph import Invalid
 
 LOG_BYTES = 300
 
 
-def answer_of(module: str, path: Path, seconds: float, most: int) -> bytes:
-    """Run `python -m MODULE PATH PARENT` and return what it writes to stdout. Raise `Invalid` with one line where it
-    fails, writes nothing, takes more than `seconds`, or writes more than `most` bytes."""
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The most bytes of addresses and CPU seconds of a child that reads a file, and how long its parent waits."""
+
+    memory: int
+    cpu_seconds: int
+
+    @property
+    def wall_seconds(self) -> float:
+        return 2.0 * self.cpu_seconds + 10
+
+    @property
+    def too_much_memory(self) -> str:
+        return f"reading it takes more than {self.memory / (1 << 30):.1f} GiB of memory"
+
+
+def limits_of(*paths: Path) -> Limits:
+    """What small files may take, and more in proportion for large ones: 8 GiB and 120 s for one of 2 GiB."""
+    size = sum(path.stat().st_size for path in paths)
+    return Limits((2 << 30) + 3 * size, 30 + 45 * size // (1 << 30))
+
+
+Answer = Callable[..., msgspec.Struct]
+"""The function `answer` of the module of a child."""
+
+_here = ContextVar[Mapping[str, Answer]]("_here", default={})  # noqa: B039
+
+
+@contextmanager
+def in_this_process(answers: Mapping[str, Answer]) -> Iterator[None]:
+    """Inside, no child is started for these modules, and there are no limits: for files that this process has written
+    itself, and that are so many that a child for each of them would take an hour."""
+    token = _here.set(answers)
+    try:
+        yield
+    finally:
+        _here.reset(token)
+
+
+def answer_of(module: str, path: Path, most: int, *more: Path) -> bytes:
+    """Run `python -m MODULE PATH PARENT MORE...` and return what it writes to stdout. Raise `Invalid` with one line
+    where it fails, writes nothing, takes more than its limits, or writes more than `most` bytes."""
+    if answer := _here.get().get(module):
+        return msgspec.json.encode(answer(path, *more))
+    try:
+        limits = limits_of(path, *more)
+    except OSError as error:
+        raise Invalid(f"{path}: {error.strerror}") from None
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as log:
-        command = [HOST.python, "-P", "-m", module, str(path), str(os.getpid())]
+        command = [HOST.python, "-P", "-m", module, str(path), str(os.getpid()), *map(str, more)]
         try:
             code = subprocess.run(
-                command, env=anonymous(), stdin=subprocess.DEVNULL, stdout=output, stderr=log, timeout=seconds
+                command,
+                env=anonymous() | ONE_THREAD,  # each thread takes addresses
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=log,
+                timeout=limits.wall_seconds,
             ).returncode
         except subprocess.TimeoutExpired:
-            raise Invalid(f"{path}: not read within {seconds:g} s") from None
+            raise Invalid(f"{path}: not read within {limits.wall_seconds:g} s") from None
+        if code == -signal.SIGXCPU:
+            raise Invalid(f"{path}: not read within {limits.cpu_seconds} CPU seconds")
         size = output.seek(0, os.SEEK_END)
         if code or not size:
             log.seek(max(0, log.seek(0, os.SEEK_END) - LOG_BYTES))
@@ -39,12 +101,13 @@ def answer_of(module: str, path: Path, seconds: float, most: int) -> bytes:
         return output.read()
 
 
-def limit_child(parent: int, memory: int, cpu_seconds: int) -> IO[bytes]:
+def limit_child(parent: int, limits: Limits) -> IO[bytes]:
     """Set the limits of this process, which is the child; return the file to which it writes its answer. What libraries
     print to stdout goes to stderr, so that it is not mistaken for the answer."""
     die_with_parent(parent)
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
+    no_network.enter()
+    resource.setrlimit(resource.RLIMIT_AS, (limits.memory, limits.memory))
+    resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds))
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     return answers

@@ -1,13 +1,13 @@
 """A campaign's corpus, `DIR/corpus/<name>/`: cases that `fuzz import` made, in the form of corpus/README.md.
 
-The campaign runs each case once unchanged, and later draws mutations of it (`fuzzer.campaign.cases`).
+The campaign runs each case once unchanged, and later draws mutations of it (`fuzzer.campaign.cases.cases`).
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from fuzzer.system.files import write_folder
+from fuzzer.system.files import make_folder, write_folder
 from generators import case_file
 from generators.graph import Case, Invalid
 from generators.plain_file import LINK
@@ -46,7 +46,7 @@ def add(campaign: Path, name: str, case: Case) -> bool:
     if folder.exists():
         return False
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(folder.parent, campaign)
         text, tensors = case_file.encode(case)
         write_folder(folder, {case_file.JSON_NAME: text, case_file.TENSORS_NAME: tensors})
     except OSError as error:

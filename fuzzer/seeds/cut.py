@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from generators.dialect_names import DEFAULT
 from generators.graph import Graph, Input, Node, Role, TensorType, Value
 
 
@@ -27,17 +28,18 @@ def pieces(
     roles: Mapping[str, Role],
     size: int,
     returned: Collection[str] = (),
+    dialect: str = DEFAULT,
     opset: int = 0,
 ) -> Iterator[Piece]:
     """Yield the pieces, each of at most `size` nodes. The values of each piece are named x0, w0, b0, v0, ... Its
-    outputs are the values that no node of it reads, and those of `returned`. `opset` is that of ONNX; 0 for PyTorch."""
+    outputs are the values that no node of it reads, and those of `returned`. `opset` is 0 where there is none."""
     done: set[tuple[int, ...]] = set()
     for start in range(0, max(len(nodes), 1), max(size // 2, 1)):
         window = range(start, min(start + size, len(nodes)))
         for group in _connected(nodes, window):
             if not any(set(group) <= set(other) for other in done):
                 done.add(group)
-                yield piece_of([nodes[index] for index in group], types, roles, returned, opset)
+                yield piece_of([nodes[index] for index in group], types, roles, returned, dialect, opset)
         done = {group for group in done if group[-1] >= start}  # later windows have no nodes before `start`
         if window.stop == len(nodes):
             return
@@ -48,10 +50,11 @@ def whole(
     types: Mapping[str, TensorType],
     roles: Mapping[str, Role],
     returned: Sequence[str],
+    dialect: str = DEFAULT,
     opset: int = 0,
 ) -> Piece:
     """Return a model as one piece. It returns what the model returns, in this order, and then what nothing reads."""
-    piece = piece_of(nodes, types, roles, returned, opset)
+    piece = piece_of(nodes, types, roles, returned, dialect, opset)
     computed = [value.name for node in nodes for value in node.results]
     names = {name: f"v{index}" for index, name in enumerate(computed)}
     first = [names[name] for name in returned if name in names]
@@ -59,12 +62,44 @@ def whole(
     return replace(piece, graph=replace(piece.graph, outputs=outputs))
 
 
+def complete(
+    nodes: Sequence[Node],
+    types: Mapping[str, TensorType],
+    roles: Mapping[str, Role],
+    returned: Sequence[str],
+    dialect: str = DEFAULT,
+    opset: int = 0,
+    inputs: Sequence[str] = (),
+) -> Piece:
+    """Return a model as one piece that returns what the model returns, in this order, and nothing else. What it returns
+    may be one of its inputs. It takes the `inputs` of the model in this order, also those that nothing reads."""
+    piece = _with_inputs(piece_of(nodes, types, roles, (), dialect, opset, returned), inputs, types)
+    own = {name: mine for names in (piece.origins, piece.made) for mine, name in names.items()}
+    return replace(piece, graph=replace(piece.graph, outputs=tuple(own[name] for name in returned)))
+
+
+def _with_inputs(piece: Piece, inputs: Sequence[str], types: Mapping[str, TensorType]) -> Piece:
+    """Return the piece with these inputs of the model, in this order. Others come first, as they are."""
+    own = {its: name for name, its in piece.origins.items()}
+    items = {item.value.name: item for item in piece.graph.inputs}
+    free = sum(item.role is Role.INPUT for item in items.values())
+    for name in inputs:
+        if name not in own and name in types:
+            own[name] = f"{_LETTERS[Role.INPUT]}{free}"
+            items[own[name]] = Input(Value(own[name], types[name]))
+            free += 1
+    places = {own[name]: place for place, name in enumerate(inputs, 1) if name in own}
+    ordered = sorted(items.values(), key=lambda item: places.get(item.value.name, 0))
+    origins = {own[its]: its for its in own}
+    return replace(piece, graph=replace(piece.graph, inputs=tuple(ordered)), origins=origins)
+
+
 def halves(piece: Piece) -> Iterator[Piece]:
     """Yield the piece in shorter pieces; nothing for a piece of a single node."""
     graph = piece.graph
     if len(graph.nodes) > 1:
         roles = {item.value.name: item.role for item in graph.inputs}
-        for part in pieces(graph.nodes, graph.types, roles, len(graph.nodes) // 2, opset=graph.opset):
+        for part in pieces(graph.nodes, graph.types, roles, len(graph.nodes) // 2, (), graph.dialect, graph.opset):
             names = {**piece.origins, **piece.made}
             origins, made = ({own: names[name] for own, name in each.items()} for each in (part.origins, part.made))
             yield Piece(part.graph, origins, made)
@@ -95,11 +130,14 @@ def piece_of(
     types: Mapping[str, TensorType],
     roles: Mapping[str, Role],
     returned: Collection[str] = (),
+    dialect: str = DEFAULT,
     opset: int = 0,
+    also: Sequence[str] = (),
 ) -> Piece:
-    """Return these nodes as one piece, whether they are connected or not."""
+    """Return these nodes as one piece, whether they are connected or not. `also` are values that the piece has beside
+    those that its nodes read and make."""
     computed = [value.name for node in nodes for value in node.results]
-    read = dict.fromkeys(name for node in nodes for name in node.args)
+    read = dict.fromkeys([*(name for node in nodes for name in node.args), *also])
     names = {name: f"v{index}" for index, name in enumerate(computed)}
     inputs, counts = [], dict.fromkeys(Role, 0)
     for name in read:
@@ -121,6 +159,5 @@ def piece_of(
     outputs = tuple(names[name] for name in computed if name not in read or name in returned)
     origins = {names[name]: name for name in read if name not in computed}
     inputs.sort(key=lambda item: item.role is Role.INPUT)  # parameters and buffers first, as in the rendered source
-    dialect = "onnx" if opset else "torch"
     made = {names[name]: name for name in computed}
     return Piece(Graph(tuple(inputs), renamed, outputs, dialect, opset=opset), origins, made)

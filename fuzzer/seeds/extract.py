@@ -4,27 +4,35 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, deque
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from fuzzer.isolate.validity import CaseVerdict, Validity
 from fuzzer.seeds import onnx_file, pt2_file
 from fuzzer.seeds.cut import Piece, halves, pieces, whole
+from fuzzer.seeds.dialect import seeds_of
 from fuzzer.seeds.domains import draw_case
-from fuzzer.seeds.onnx_calls import in_rows_of_onnx
 from fuzzer.seeds.opened import Opened, left_open, names_in, opened_as_in_file, with_smaller_sizes
-from fuzzer.seeds.resolve import Resolved, resolve
+from fuzzer.seeds.resolve import Resolved
 from fuzzer.seeds.shrink import SMALL, TooLarge, shrunk
 from generators.check import check
 from generators.choice import NumpySource
+from generators.dialect import dialect_named
+from generators.dialect_names import NAMES
 from generators.graph import Case, Graph, Invalid, Node, Scalar
-from generators.table import DIALECTS
 
-SUFFIXES: Mapping[str, tuple[str, ...]] = {".pt2": ("torch",), ".onnx": ("torch", "onnx")}
+OPENED: Mapping[str, Callable[[Path], Any]] = {".pt2": pt2_file.read, ".onnx": onnx_file.read}
+"""What reads a file of each suffix. The dialects make a model of the result (`fuzzer.seeds.dialect`)."""
+
+SUFFIXES: Mapping[str, tuple[str, ...]] = {
+    suffix: tuple(name for name in NAMES if suffix in seeds_of(name).resolve) for suffix in OPENED
+}
 """The files that are read, and the dialects in which they are read."""
+
 MAX_PIECES = 2_000
 """The most different pieces of a file that are tried: each may take PyTorch a minute."""
 INPUT_DRAWS = 3
@@ -62,7 +70,7 @@ class Extracted:
         return f"{there}: each case has {number}{why}"
 
 
-def read(path: Path, dialects: Collection[str] = DIALECTS) -> tuple[Resolved, ...]:
+def read(path: Path, dialects: Collection[str] = NAMES) -> tuple[Resolved, ...]:
     """Read a file with the reader for its suffix, and return its model in each of these dialects that the file can be
     read in. Raise `Invalid` with one line that describes what is wrong and where, or `EnvironmentMissing`."""
     if not path.exists():
@@ -72,15 +80,8 @@ def read(path: Path, dialects: Collection[str] = DIALECTS) -> tuple[Resolved, ..
     wanted = [dialect for dialect in SUFFIXES[path.suffix] if dialect in dialects]
     if not wanted:
         raise Invalid(f"{path}: a {path.suffix} file is read as {' or '.join(SUFFIXES[path.suffix])} only")
-    if path.suffix == ".pt2":
-        return (resolve(pt2_file.read(path)),)
-    graph = onnx_file.read(path)
-    return tuple(
-        replace(resolve(onnx_file.program(graph, path)), open=graph.open)
-        if dialect == "torch"
-        else in_rows_of_onnx(graph, path)
-        for dialect in wanted
-    )
+    opened = OPENED[path.suffix](path)
+    return tuple(seeds_of(dialect).resolve[path.suffix](opened, path) for dialect in wanted)
 
 
 def extract(resolved: Resolved, size: int, validity: Validity) -> Extracted:
@@ -89,7 +90,7 @@ def extract(resolved: Resolved, size: int, validity: Validity) -> Extracted:
     with numbers in place of them, and with open sizes."""
     dropped: Counter[str] = Counter()
     tried: set[str] = set()
-    names = names_in(resolved) if resolved.opset else {}
+    names = names_in(resolved) if dialect_named(resolved.dialect).is_file else {}
     closed = ""
     cases, repeated = [], 0
     waiting = deque(_pieces(resolved, size))
@@ -117,11 +118,12 @@ def extract(resolved: Resolved, size: int, validity: Validity) -> Extracted:
 
 
 def _pieces(resolved: Resolved, size: int) -> Iterator[Piece]:
-    nodes, types, roles, opset = resolved.nodes, resolved.types, resolved.roles, resolved.opset
-    if opset and not resolved.lacking and 0 < len(nodes) <= size:
-        yield whole(nodes, types, roles, resolved.returned, opset)
+    nodes, types, roles = resolved.nodes, resolved.types, resolved.roles
+    dialect, opset = resolved.dialect, resolved.opset
+    if dialect_named(dialect).is_file and not resolved.lacking and 0 < len(nodes) <= size:
+        yield whole(nodes, types, roles, resolved.returned, dialect, opset)
     else:
-        yield from pieces(nodes, types, roles, size, opset=opset)
+        yield from pieces(nodes, types, roles, size, dialect=dialect, opset=opset)
 
 
 def _case(resolved: Resolved, key: str, piece: Piece, validity: Validity) -> Case:
@@ -137,8 +139,8 @@ def _case(resolved: Resolved, key: str, piece: Piece, validity: Validity) -> Cas
             return case
     if answer.verdict is CaseVerdict.NOT_FINITE:
         raise Invalid("its results are not finite")
-    judge = "onnxruntime or the interpreter" if resolved.opset else "PyTorch"
-    raise Invalid(f"{judge} says {answer.verdict}: {answer.message}")
+    judges = dialect_named(resolved.dialect).words.judges
+    raise Invalid(f"{judges} says {answer.verdict}: {answer.message}")
 
 
 def _open_cases(found: Opened | None, validity: Validity) -> Iterator[Case]:
@@ -160,7 +162,7 @@ def structure(graph: Graph) -> str:
         *(f"{node.op} {node.args} {sorted(_attributes(node))}" for node in graph.nodes),
         *graph.outputs,
     ]
-    if graph.opset:
+    if dialect_named(graph.dialect).opsets:
         parts += [f"{graph.dialect} {graph.opset}", *(node.form for node in graph.nodes)]
     return hashlib.sha256(msgspec.json.encode(parts)).hexdigest()
 

@@ -12,13 +12,16 @@ from pathlib import Path
 from fuzzer.isolate.validity import Validity
 from fuzzer.seeds import corpus
 from fuzzer.seeds.extract import SUFFIXES, Extracted, extract, read
-from fuzzer.system.terminal import number_of
+from fuzzer.system.terminal import number_of, one_sentence
 from generators import case_file
+from generators.dialect import dialect_named
+from generators.dialect_names import DEFAULT, NAMES
 from generators.graph import Invalid
-from generators.table import DIALECTS
 
 SIZE = 20
 NAME_LENGTH = 40
+MOST_REASONS = 100
+"""How many reasons for what is left out are printed for a file. `--json` has all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +63,21 @@ class Imported:
         found = self.extracted
         resolved = found.resolved
         share = 100 * resolved.mapped / resolved.steps if resolved.steps else 0.0
-        name = f"{found.file} as ONNX" if resolved.opset else found.file
+        as_dialect = "" if resolved.dialect == DEFAULT else f" as {dialect_named(resolved.dialect).title}"
         yield (
-            f"{name}: {resolved.mapped} of {resolved.steps} nodes have a row ({share:.1f} %); "
+            f"{found.file}{as_dialect}: {resolved.mapped} of {resolved.steps} nodes have a row ({share:.1f} %); "
             f"{number_of(len(found.cases), 'case')}, {len(self.written)} of them new; "
             f"{number_of(found.repeated, 'piece')} like another"
         )
         if found.open_sizes:
             yield f"  {found.open_sizes}"
-        for (title, why), count in resolved.lacking.most_common():
-            yield f"  no row: {title} ({number_of(count, 'time')}): {why}"
-        for why, count in found.dropped.most_common():
-            yield f"  dropped: {count}: {why}"
+        lacking = resolved.lacking.most_common()
+        reasons = [f"no row: {title} ({number_of(count, 'time')}): {why}" for (title, why), count in lacking]
+        reasons += [f"dropped: {count}: {why}" for why, count in found.dropped.most_common()]
+        for reason in reasons[:MOST_REASONS]:
+            yield f"  {one_sentence(reason)}"
+        if len(reasons) > MOST_REASONS:
+            yield f"  and {len(reasons) - MOST_REASONS} more"
 
 
 def files_of(model: Path) -> list[Path]:
@@ -91,7 +97,7 @@ def files_of(model: Path) -> list[Path]:
 
 
 def run(
-    files: Sequence[Path], into: Path, *sizes: int, dialects: Collection[str] = DIALECTS
+    files: Sequence[Path], into: Path, *sizes: int, dialects: Collection[str] = NAMES
 ) -> tuple[list[Imported], list[str]]:
     """Import files into a campaign, each in each dialect and at each size. Return the imported models, and one line for
     each file that cannot be read. The cases of a model are written after all of them of one size were made."""

@@ -10,16 +10,17 @@ from pathlib import Path
 
 from fuzzer.coverage.onnx_features import Feature, reason_of
 from fuzzer.seeds.onnx_file import in_order, title_of, types_of
-from fuzzer.seeds.onnx_graph import OPAQUE, OnnxGraph
+from fuzzer.seeds.onnx_graph import GRAPH, OPAQUE, OnnxGraph
 from fuzzer.seeds.program import MAX_RANK
 from fuzzer.seeds.resolve import Resolved
 from generators.graph import Array, Form, Invalid, Node, Role, TensorType
 from generators.onnx import model
 from generators.onnx.call_of import NAMES_OF_DOMAIN, Known, Surroundings, call_of
+from generators.onnx.dialect import DIALECT
 from generators.onnx.forms import may_hold
 from generators.onnx.operator import NodeForm
 from generators.onnx.rows import OPS
-from generators.onnx.schema import MICROSOFT, OLDEST, newest_opset
+from generators.onnx.schema import FIRST_KNOWN, MICROSOFT, newest_known_opset
 from generators.op import require
 
 SHAPES = ("Shape", "Size")
@@ -47,7 +48,7 @@ def in_rows_of_onnx(graph: OnnxGraph, path: Path, given: Mapping[str, Array] = {
     known = known_in(graph) | {name: Known(array, Form.AS_INPUT) for name, array in given.items()}
     around = Surroundings(graph.opset, types, known, read, frozenset(graph.branched))
     steps = []
-    for node in in_order(graph, path):
+    for node in in_order(graph, path, graph.nodes):
         step = _step(node, around)
         if step.call:
             types |= {value.name: value.type for value in step.call.results}
@@ -61,10 +62,11 @@ def in_rows_of_onnx(graph: OnnxGraph, path: Path, given: Mapping[str, Array] = {
         len(kept),
         len(kept) - sum(lacking.values()),
         lacking,
-        {name: _role(name, graph, types) for name in graph.owned},
-        {name: array for name, tensor in graph.constants.items() if _is_kept(array := tensor.array)},
+        {name: role_of(name, graph, types) for name in graph.owned},
+        kept_numbers(graph),
         frozenset(graph.inputs),
         graph.outputs,
+        DIALECT.name,
         graph.opset,
         graph.open,
         frozenset(step.call.results[0].name for step in kept if step.call and _needs_numbers(step, step.call, graph)),
@@ -80,7 +82,7 @@ def _needs_numbers(step: _Step, call: Node, graph: OnnxGraph) -> bool:
 
 def known_in(graph: OnnxGraph) -> dict[str, Known]:
     """The tensors of a file whose numbers are known, and how the file has them."""
-    known = {name: Known(tensor.array, _form(graph.written.get(name))) for name, tensor in graph.constants.items()}
+    known = {name: Known(tensor.array, form_of(graph.written.get(name))) for name, tensor in graph.constants.items()}
     from_shapes: set[str] = set()
     for node in graph.nodes:
         if node.op in SHAPES or not from_shapes.isdisjoint(node.inputs):
@@ -90,14 +92,15 @@ def known_in(graph: OnnxGraph) -> dict[str, Known]:
     return known
 
 
-def _form(attribute: str | None) -> Form:
+def form_of(attribute: str | None) -> Form:
+    """The form of a constant that a node Constant has in this attribute; None: it is an initializer."""
     if attribute is None:
         return Form.PLAIN
     return Form.CONSTANT if attribute == "value" else Form.LIST
 
 
 def _step(node: model.Node, around: Surroundings) -> _Step:
-    if why := OPAQUE.get(node.domain) or _why_no_version(node):
+    if why := OPAQUE.get(node.domain) or why_no_version(node):
         return _Step(node, None, why)
     try:
         call = call_of(node, around)
@@ -111,8 +114,10 @@ def _step(node: model.Node, around: Surroundings) -> _Step:
     return _Step(node, call)
 
 
-def _why_no_version(node: model.Node) -> str:
+def why_no_version(node: model.Node) -> str:
     """Why no version of an operator has a row; "" where one has, or where nobody has said why."""
+    if any(each.body for each in node.attributes):
+        return GRAPH
     if any((node.op, domain) in _operators() for domain in ("", MICROSOFT) if node.domain in NAMES_OF_DOMAIN[domain]):
         return ""
     reason = reason_of(Feature(title_of(node), 0))
@@ -143,13 +148,14 @@ def _needed(steps: list[_Step], graph: OnnxGraph) -> Iterator[_Step]:
     return reversed(kept)
 
 
-def _role(name: str, graph: OnnxGraph, types: Mapping[str, TensorType]) -> Role:
+def role_of(name: str, graph: OnnxGraph, types: Mapping[str, TensorType]) -> Role:
     """A tensor is a node Constant where the file has it as one, and the opset allows it for its dtype."""
     type = types.get(name)
-    is_constant = name in graph.written and type is not None and OLDEST <= graph.opset <= newest_opset()
+    is_constant = name in graph.written and type is not None and FIRST_KNOWN <= graph.opset <= newest_known_opset()
     return Role.BUFFER if is_constant and may_hold(graph.opset, type.dtype) else Role.PARAM  # type: ignore[union-attr]
 
 
-def _is_kept(array: Array) -> bool:
-    """Whether cases have these numbers: integers, booleans, and single numbers such as an exponent."""
-    return array.dtype.kind in "biu" or array.size == 1
+def kept_numbers(graph: OnnxGraph) -> dict[str, Array]:
+    """The numbers of the file that cases have: integers, booleans, and single numbers such as an exponent."""
+    arrays = {name: tensor.array for name, tensor in graph.constants.items()}
+    return {name: array for name, array in arrays.items() if array.dtype.kind in "biu" or array.size == 1}

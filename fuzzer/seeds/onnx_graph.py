@@ -14,8 +14,9 @@ from generators.graph import Invalid
 from generators.onnx.model import Node, Tensor, require_array
 
 MAX_BYTES = 256 << 20
+GRAPH = "contains a graph"
 OPAQUE: Mapping[str, str] = {
-    "(graph)": "contains a graph",
+    "(graph)": GRAPH,
     "(other file)": "contains a tensor of another file",
     "(not finite)": "contains numbers that are not finite",
     "(attribute)": "has an attribute of a kind that is not read",
@@ -37,6 +38,11 @@ class OnnxGraph(msgspec.Struct, forbid_unknown_fields=True):
                number in place of each
     from_open  what is computed from these sizes before the model runs, and the results of nodes that are there because
                of their number
+    unchanged  the nodes of the file with each If as it is, and the graphs that nodes contain, whose weights are tensors
+               of the model; () where these are `nodes`
+    versions   of the domains of the file beside ONNX's own
+    given      the file as it is, for cases, without the numbers that are not among the constants. Functions are inlined
+               only where they have weights
     """
 
     opset: int
@@ -51,12 +57,29 @@ class OnnxGraph(msgspec.Struct, forbid_unknown_fields=True):
     branched: tuple[str, ...] = ()
     open: dict[str, tuple[str, ...]] = {}
     from_open: tuple[str, ...] = ()
+    unchanged: tuple[Node, ...] = ()
+    versions: dict[str, int] = {}
+    given: bytes = b""
 
 
 class Refusal(msgspec.Struct, forbid_unknown_fields=True):
     """A child's answer for a file that it cannot describe, or that is invalid: the reason in one line."""
 
     refused: str
+
+
+class WantedSizes(msgspec.Struct, forbid_unknown_fields=True):
+    """What a child puts in place of open sizes: the shapes of inputs, and numbers by the names of sizes."""
+
+    shapes: dict[str, tuple[int, ...]] = {}
+    sizes: dict[str, int] = {}
+
+
+class RunTypes(msgspec.Struct, forbid_unknown_fields=True):
+    """A child's answer: the element type and the sizes of each value that a node made in a run. The name of the element
+    type is none of ONNX where the value is no tensor of numbers."""
+
+    types: dict[str, tuple[str, tuple[int, ...]]]
 
 
 def decode(text: bytes, where: str) -> OnnxGraph:

@@ -85,11 +85,14 @@ def opened_as_in_file(case: Case, piece: Piece, resolved: Resolved, names: Names
     if not here:
         return None
     for node in piece.graph.nodes:
+        if TABLE[node.op].unlisted:
+            return Opened(case, (), _names(here), _UNLISTED.format(node.title))
         if piece.made[node.results[0].name] in resolved.from_open:
             return Opened(case, (), _names(here), _FROM_OPEN.format(node.title))
     return opened(case, here)
 
 
+_UNLISTED = "{} has no row, and its types are those of one run"
 _FROM_OPEN = "what {} takes is computed from open sizes, and a case has numbers in its place"
 
 

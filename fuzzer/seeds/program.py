@@ -14,6 +14,9 @@ MAX_SIZE = 1 << 40
 """The largest size of a dimension. Larger ones are not plausible."""
 MAX_RANK = 8
 MAX_NODES = 50_000
+"""The most nodes of a file, and the most calls that they become: an operator with many operands becomes many calls."""
+MAX_OPERANDS = 4 * MAX_NODES
+"""The most operands of all nodes together."""
 MAX_NAME = 1_000
 """The most characters of a value's name. Longer names are made from it for nodes that are cut in parts."""
 
@@ -48,16 +51,36 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Exact:
+    """A node as a call of its own operator, in the form of `generators.torch.ops.calls`.
+
+    function  the operator with its overload
+    call      the call, with the operands as a0, a1, ...
+    operands  their names in the file
+    branches  the functions f0, f1, ... that the call reads
+    places    which value of the call each result of the step is; None where the call gives one value
+    """
+
+    function: str
+    call: str
+    operands: tuple[str, ...]
+    branches: tuple[str, ...] = ()
+    places: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """A node of the file and the calls that compute the same. The last call has the node's results.
 
     why_not  why there are no calls
+    exact    the call of the node's own operator; None where it cannot be written
     """
 
     title: str
     results: tuple[str, ...]
     calls: tuple[Call, ...] = ()
     why_not: str = ""
+    exact: Exact | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +91,8 @@ class Program:
     roles      of the values that no node makes; without an entry the role is `Role.INPUT`
     constants  integers and booleans of the model: positions, masks. Trained weights are not read: they say little
                about a compiler, and may not be published
+    returned   the outputs, where the file says them
+    as_real    by complex value, the type of its real view: one more dimension of size 2
     """
 
     name: str
@@ -75,6 +100,8 @@ class Program:
     types: Mapping[str, TensorType]
     roles: Mapping[str, Role] = field(default_factory=dict)
     constants: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)  # decoded by this type
+    returned: tuple[str, ...] = ()
+    as_real: Mapping[str, TensorType] = field(default_factory=dict)
 
 
 def require_sizes(name: str, sizes: Sequence[int | None], where: str) -> None:
@@ -86,14 +113,19 @@ def require_sizes(name: str, sizes: Sequence[int | None], where: str) -> None:
 
 
 class TopologicalOrder:
-    """Checks that the nodes of a file are in topological order. Call `next` with each node. Raises `Invalid`."""
+    """Checks that the nodes of a file are in topological order, and have not too many operands. Call `next` with each
+    node. Raises `Invalid`."""
 
     def __init__(self, given: Iterable[str], nodes: int, where: str) -> None:
         self._defined, self._where = set(given), where
+        self._operands = 0
         if nodes > MAX_NODES:
             raise Invalid(f"{where}: {nodes} nodes, more than {MAX_NODES}")
 
-    def next(self, title: str, reads: Iterable[str], results: Sequence[str]) -> None:
+    def next(self, title: str, reads: Sequence[str], results: Sequence[str]) -> None:
+        self._operands += len(reads)
+        if self._operands > MAX_OPERANDS:
+            raise Invalid(f"{self._where}: its nodes have more than {MAX_OPERANDS} operands")
         if missing := [name for name in reads if name not in self._defined]:
             raise Invalid(f"{self._where}: {title} reads {missing[0]!r} before any node makes it")
         if taken := [name for name in results if name in self._defined]:

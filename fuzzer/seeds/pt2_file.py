@@ -1,4 +1,4 @@
-"""Read a .pt2 file in a child: `python -m fuzzer.seeds.pt2_file FILE PARENT` writes the `Program` as MessagePack.
+"""Read a .pt2 file in a child: `python -m fuzzer.seeds.pt2_file FILE PARENT` writes what is in it as MessagePack.
 
 Nothing in the file is executed (`pt2`). The child is needed because kilobytes of zipped JSON can become gigabytes of
 memory.
@@ -14,14 +14,12 @@ import msgspec
 import numpy as np
 
 from fuzzer.seeds import pt2
-from fuzzer.seeds.bounded_child import answer_of, limit_child
+from fuzzer.seeds.bounded_child import answer_of, limit_child, limits_of
 from fuzzer.seeds.program import Program, require_sizes
 from generators.graph import DType, Invalid
 
 MODULE = "fuzzer.seeds.pt2_file"
-SECONDS, CPU_SECONDS = 240.0, 120
-MEMORY_BYTES = 4 << 30
-MAX_ANSWER = 32 << 20
+MAX_ANSWER = 128 << 20
 
 
 class _Tensor(msgspec.Struct):
@@ -30,19 +28,43 @@ class _Tensor(msgspec.Struct):
     data: bytes
 
 
+class Pt2Model(msgspec.Struct):
+    """A file as a program, and as cases have it.
+
+    document   the program as it was exported, for cases (`generators.torch.given`), which check it; b"" where its
+               version is not read any more
+    not_given  the reason
+    is_open    whether it leaves sizes open
+    inputs     the names of the tensors that it takes, in order
+    results    how many results it has
+    """
+
+    program: Program
+    document: bytes = b""
+    not_given: str = ""
+    is_open: bool = False
+    inputs: tuple[str, ...] = ()
+    results: int = 0
+
+
 class _Answer(msgspec.Struct):
     """One of the two is set."""
 
-    program: Program | None = None
+    model: Pt2Model | None = None
     refused: str = ""
 
 
 def read(path: Path) -> Program:
     """Read a file. Raise `Invalid` with one line that describes what is wrong and where."""
-    answer = decode(answer_of(MODULE, path, SECONDS, MAX_ANSWER), path)
-    if answer.program is None:
+    return read_model(path).program
+
+
+def read_model(path: Path) -> Pt2Model:
+    """Read a file, as `read` does."""
+    answer = decode(answer_of(MODULE, path, MAX_ANSWER), path)
+    if answer.model is None:
         raise Invalid(answer.refused)
-    return answer.program
+    return answer.model
 
 
 def encode(answer: _Answer) -> bytes:
@@ -54,7 +76,7 @@ def decode(data: bytes, path: Path) -> _Answer:
         answer = msgspec.msgpack.decode(data, type=_Answer, dec_hook=_array)
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise Invalid(f"{path}: the answer of its reader cannot be read: {error}") from None
-    for name, type in answer.program.types.items() if answer.program else ():
+    for name, type in answer.model.program.types.items() if answer.model else ():
         require_sizes(name, type.sizes, str(path))
     return answer
 
@@ -70,18 +92,25 @@ def _array(wanted: type, value: object) -> object:
 
 def _answer(path: Path) -> _Answer:
     try:
-        return _Answer(pt2.read(path))
+        model = Pt2Model(pt2.read(path))
     except Invalid as why:
         return _Answer(refused=str(why))
+    try:
+        model.document, model.inputs, model.results = pt2.document(path)
+        model.is_open = b'"as_expr"' in model.document
+    except Invalid as why:
+        model.not_given = str(why)
+    return _Answer(model)
 
 
 def main() -> None:
     path = Path(sys.argv[1])
-    with limit_child(int(sys.argv[2]), MEMORY_BYTES, CPU_SECONDS) as answer_file:
+    limits = limits_of(path)
+    with limit_child(int(sys.argv[2]), limits) as answer_file:
         try:
             data = encode(_answer(path))
         except MemoryError:
-            data = encode(_Answer(refused=f"{path}: reading it takes more than {MEMORY_BYTES >> 30} GiB of memory"))
+            data = encode(_Answer(refused=f"{path}: {limits.too_much_memory}"))
         answer_file.write(data)
 
 

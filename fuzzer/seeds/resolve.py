@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from fuzzer.seeds import unlisted
 from fuzzer.seeds.aten_names import in_table_form
 from fuzzer.seeds.program import Program, Step
 from fuzzer.seeds.row_of_call import NoRow, node_of
+from generators.dialect_names import DEFAULT
 from generators.graph import Array, Node, Role, TensorType
 
 
@@ -25,10 +27,12 @@ class Resolved:
     constants  the model's own numbers that cases keep
     inputs     what the model is given
     returned   the outputs of the model, where they are known
-    opset      of the file; 0 for PyTorch
+    dialect    of the rows
+    opset      of the file; 0 for a dialect without opsets
     open       the names of the sizes of inputs that the file leaves open; "" for a size that is a number. The types
                have a number in place of each
     from_open  the first results of nodes that these numbers have made what they are
+    unlisted   how often a node without a row is in the model as it is in the file, by its title and the reason
     """
 
     name: str
@@ -41,13 +45,11 @@ class Resolved:
     constants: Mapping[str, Array] = field(default_factory=dict)
     inputs: frozenset[str] = frozenset()
     returned: tuple[str, ...] = ()
+    dialect: str = DEFAULT
     opset: int = 0
     open: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     from_open: frozenset[str] = frozenset()
-
-    @property
-    def dialect(self) -> str:
-        return "onnx" if self.opset else "torch"
+    unlisted: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     @property
     def why_no_nodes(self) -> str:
@@ -58,32 +60,67 @@ class Resolved:
         return f"no node has a row of the operator table: {'; '.join(reasons) or 'all of its results are constants'}"
 
 
-def resolve(program: Program) -> Resolved:
-    nodes: list[Node] = []
+def resolve(program: Program, *, whole: bool = False) -> Resolved:
+    """Find the rows of a program. A step without a row cuts the graph; with `whole`, it becomes a node that calls the
+    operator itself where that can be checked (`unlisted`)."""
     types = dict(program.types)
-    lacking: Counter[tuple[str, str]] = Counter()
-    for step in program.steps:
+    made: dict[int, list[Node]] = {}
+    why_not: dict[int, str] = {}
+    for place, step in enumerate(program.steps):
         try:
-            made = _nodes(step, types, program.types)
+            made[place] = _nodes(step, types, program.types)
         except NoRow as why:
-            lacking[step.title, str(why)] += 1
+            why_not[place] = str(why)
             continue
-        nodes += made
-        types |= {value.name: value.type for node in made for value in node.results}
+        types |= {value.name: value.type for node in made[place] for value in node.results}
+    if whole:
+        why_not, held = _with_calls(program, made, why_not)
+        types |= held
+    nodes = tuple(unlisted.in_order([node for place in sorted(made) for node in made[place]]))
+    lacking = Counter((program.steps[place].title, why_not[place]) for place in sorted(why_not))
     steps = len(program.steps)
-    mapped = steps - sum(lacking.values())
     inputs = program.types.keys() - {name for step in program.steps for name in step.results} - program.roles.keys()
     return Resolved(
         program.name,
-        tuple(nodes),
+        nodes,
         types,
         steps,
-        mapped,
+        steps - len(why_not),
         lacking,
         program.roles,
         program.constants,
         frozenset(inputs),
+        tuple(name for name in program.returned if name in types),
     )
+
+
+def _with_calls(
+    program: Program, made: dict[int, list[Node]], why_not: Mapping[int, str]
+) -> tuple[dict[int, str], dict[str, TensorType]]:
+    """Put the nodes that call operators themselves into `made`, each at its last step. Return why the other steps are
+    no nodes, and the types of complex values that nodes read or give as real ones."""
+    found = unlisted.regions(program, why_not)
+    lost = dict(found.lost)
+    held: dict[str, TensorType] = {}
+    readers: defaultdict[str, set[int]] = defaultdict(set)
+    for place, step in enumerate(program.steps):
+        for name in unlisted.reads_of(step):
+            readers[name].add(place)
+    for group in found.groups:
+        steps = [program.steps[place] for place in group]
+        inside = {name for step in steps for name in step.results if readers[name] <= set(group)}
+        made_here = {name for step in steps for name in step.results}
+        try:
+            node = unlisted.node_of_steps(steps, made_here - (inside - set(program.returned)), program)
+        except unlisted.NoCall as why:
+            lost |= {place: str(why) for place in group if place in why_not}
+            continue
+        for place in group:
+            made.pop(place, None)
+        made[group[-1]] = [node]
+        held |= {name: program.as_real[name] for name in node.args if name not in program.types}
+        held |= {value.name: value.type for value in node.results}
+    return lost, held
 
 
 def _nodes(step: Step, types: Mapping[str, TensorType], declared: Mapping[str, TensorType]) -> list[Node]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from fuzzer.difference.reports import junit, markdown, sarif
 from fuzzer.difference.verdict import Comparison
+from fuzzer.system.files import is_stream
 from generators.graph import Invalid
 
 FORMS: Mapping[str, Callable[[Comparison], str]] = {
@@ -25,5 +26,5 @@ def check_places(paths: Iterable[Path]) -> None:
             raise Invalid(f"{path} is a directory; name a file for the report")
         if not path.parent.is_dir():
             raise Invalid(f"{path.parent} is not a directory; make it, or name another place for {path.name}")
-        if not os.access(path.parent, os.W_OK):
+        if not is_stream(path) and not os.access(path.parent, os.W_OK):
             raise Invalid(f"{path.parent} cannot be written; name another place for {path.name}")

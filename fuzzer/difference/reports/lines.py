@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 
 from fuzzer.difference.verdict import Comparison
-from fuzzer.findings.finding_file import CRASHES, FindingDoc
+from fuzzer.findings.finding_doc import FindingDoc
+from fuzzer.findings.finding_file import CRASHES
 from fuzzer.findings.headline import headline
-from fuzzer.system.terminal import printable
+from fuzzer.system.terminal import number_of, printable
 
 
 def title(doc: FindingDoc) -> str:
@@ -17,6 +18,10 @@ def title(doc: FindingDoc) -> str:
 
 def wrong_with(comparison: Comparison) -> str:
     return f"right with {comparison.base}, wrong with {comparison.patched}"
+
+
+def aliased_in_words(comparison: Comparison) -> str:
+    return f"{number_of(len(comparison.aliased), 'finding')}, no reason to fail without --aliasing"
 
 
 def folder_of(comparison: Comparison, doc: FindingDoc) -> str:

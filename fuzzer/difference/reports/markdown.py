@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from fuzzer.difference.reports.lines import blamed, title, wrong_with
 from fuzzer.difference.verdict import Comparison, in_words, reach_in_words
-from fuzzer.findings.finding_file import FindingDoc
-from fuzzer.report.markdown import prose
+from fuzzer.findings.finding_doc import FindingDoc
+from fuzzer.report.markdown import cell, prose
 
 MOST = 30
 """The most findings that a table lists."""
@@ -22,21 +22,27 @@ def _lines(comparison: Comparison) -> Iterator[str]:
     yield ""
     yield f"- {comparison.tests:,} tests in {comparison.seconds:.0f} s; {comparison.lanes:,} lanes ran in both"
     yield f"- changed code reached: {prose(reach_in_words(comparison))}"
+    if comparison.touched:
+        yield f"- {prose(comparison.touched)}"
+    for what, names in (("never called", comparison.never_called), ("never met", comparison.never_met)):
+        if names:
+            yield f"- {what}: {prose(', '.join(names[:MOST]))}"
     yield f"- failing in both, not listed: {comparison.both:,}"
     if comparison.waiting:
         yield f"- not investigated in time: {comparison.waiting:,} failures"
-    yield from _table(f"Worse ({prose(wrong_with(comparison))})", comparison.worse)
-    yield from _table("Not confirmed by each of three runs", comparison.unsure)
-    yield from _table("Fixed", comparison.fixed)
-    yield from _table("Perhaps fixed, not confirmed by each of three runs", comparison.perhaps_fixed)
+    yield from docs_table(f"Worse ({prose(wrong_with(comparison))})", comparison.worse)
+    yield from docs_table("An output shares memory with an input", comparison.aliased)
+    yield from docs_table("Not confirmed by each of three runs", comparison.unsure)
+    yield from docs_table("Fixed", comparison.fixed)
+    yield from docs_table("Perhaps fixed, not confirmed by each of three runs", comparison.perhaps_fixed)
 
 
-def _table(name: str, docs: Sequence[FindingDoc]) -> Iterator[str]:
+def docs_table(name: str, docs: Sequence[FindingDoc]) -> Iterator[str]:
     if not docs:
         return
     yield from ("", f"#### {name}", "", "| finding | operators | at fault | |", "|---|---|---|---|")
     for doc in docs[:MOST]:
-        cells = (f"`{doc.slug}`", prose(", ".join(doc.ops)), prose(blamed(doc)), prose(title(doc)))
+        cells = (f"`{doc.slug}`", cell(", ".join(doc.ops)), cell(blamed(doc)), cell(title(doc)))
         yield f"| {' | '.join(cells)} |"
     if len(docs) > MOST:
         yield ""

@@ -10,7 +10,7 @@ import msgspec
 
 from fuzzer.difference.reports.lines import blamed, folder_of, title, wrong_with
 from fuzzer.difference.verdict import Comparison
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.finding_doc import FindingDoc
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _PLACE = re.compile(r"(?P<file>tvm/[\w/.-]+\.py):(?P<line>[0-9]{1,7})")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from fuzzer.difference.fixed import FOLDER as FIXED
-from fuzzer.difference.reports.lines import blamed, title
+from fuzzer.difference.reports.lines import aliased_in_words, blamed, title
 from fuzzer.difference.verdict import Comparison, in_words, reach_in_words
-from fuzzer.findings.finding_file import CRASHES, FindingDoc
+from fuzzer.findings.finding_doc import FindingDoc
+from fuzzer.findings.finding_file import CRASHES
 from fuzzer.system.terminal import next_line
 from fuzzer.watching.finding_summary import found_line
 from fuzzer.watching.formatting import number_of
@@ -25,10 +26,15 @@ def lines(comparison: Comparison) -> Iterator[str]:
     )
     yield f"changed code reached: {reach_in_words(comparison)}"
     yield from _listed("reached", comparison.reached)
+    yield from _named("never called", comparison.never_called)
+    yield from _named("never met", comparison.never_met)
     yield from _listed("the compilers differ in", comparison.differing)
     yield f"worse: {number_of(len(comparison.worse), 'finding')}"
     folders = [comparison.folder / CRASHES / doc.slug for doc in comparison.worse]
     yield from worth_a_look(listed_in(folders), len(folders), most=MOST)
+    if comparison.aliased:
+        yield f"an output shares memory with an input: {aliased_in_words(comparison)}"
+        yield from (f"  {found_line(doc)}" for doc in comparison.aliased[:MOST])
     for doc in comparison.unsure:
         yield f"not confirmed by each of three runs: {found_line(doc)}"
     yield f"fixed: {len(comparison.fixed)}"
@@ -50,6 +56,12 @@ def _listed(what: str, names: dict[str, int]) -> Iterator[str]:
         yield f"  {what}: {most}{others}"
 
 
+def _named(what: str, names: Sequence[str]) -> Iterator[str]:
+    if names:
+        others = f", and {number_of(len(names) - 3, 'other')}" if len(names) > 3 else ""
+        yield f"  {what}: {', '.join(names[:3])}{others}"
+
+
 def document(comparison: Comparison) -> dict[str, object]:
     """The result as data. `docs/diff.md` describes its fields."""
     return {
@@ -60,13 +72,17 @@ def document(comparison: Comparison) -> dict[str, object]:
         "tests": comparison.tests,
         "lanes": comparison.lanes,
         "worse": [_row(comparison, doc, CRASHES) for doc in comparison.worse],
+        "aliased": [_row(comparison, doc, CRASHES) for doc in comparison.aliased],
         "unsure": [_row(comparison, doc, CRASHES) for doc in comparison.unsure],
         "fixed": [_row(comparison, doc, FIXED) for doc in comparison.fixed],
         "perhaps_fixed": [_row(comparison, doc, FIXED) for doc in comparison.perhaps_fixed],
         "both": comparison.both,
         "waiting": comparison.waiting,
         "reaching": comparison.reaching if comparison.changed.is_traced else None,
+        "touched": comparison.touched,
         "reached": comparison.reached,
+        "never_called": comparison.never_called,
+        "never_met": comparison.never_met,
         "differing": comparison.differing,
         "untraced": comparison.changed.untraced,
     }

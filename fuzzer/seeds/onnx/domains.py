@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Mapping
 
 from generators.builder import Builder
 from generators.choice import NumpySource
-from generators.domain import ANY, Domain, common, distinct, within
+from generators.domain import ANY, MAX_BOUND, Domain, common, distinct, within
 from generators.graph import Node
+from generators.guards import range_of
 from generators.onnx.call import Call
 from generators.onnx.operator import NodeForm
 from generators.onnx.ops.axes import axis_in, product
 from generators.onnx.schema import OLDEST
+from generators.onnx.unlisted import UnlistedForm
 from generators.op import Types
 from generators.table import TABLE
 
-MAX_BOUND = 10**9 - 1
-
 
 def needed(node: Node, place: int, types: Types) -> Domain:
-    """The domain that a node needs for its operand number `place`."""
+    """The domain that a node needs for its operand number `place`; any for one without a row."""
     form = TABLE[node.op].source
+    if isinstance(form, UnlistedForm):
+        return ANY
     assert isinstance(form, NodeForm)
     call = form.call(types, node.attrs)
     name = call.names[place]
@@ -36,6 +37,8 @@ def needed(node: Node, place: int, types: Types) -> Domain:
 def copies(node: Node, place: int) -> bool:
     """Whether the results of a node have the elements of this operand, and nothing else is computed."""
     row = TABLE[node.op]
+    if isinstance(row.source, UnlistedForm):
+        return False
     assert isinstance(row.source, NodeForm)
     return row.only_moves and (place == 0 or row.source.operands[-1].variadic)
 
@@ -51,25 +54,17 @@ def _drawn(op: str) -> tuple[tuple[str, bool, Domain], ...]:
     assert isinstance(row.source, NodeForm)
     found = []
     for seed in range(DRAWS):
-        builder = Builder(NumpySource(seed), opset=max(row.source.schema.since, OLDEST))
+        builder = Builder(NumpySource(seed), dialect="onnx", opset=max(row.source.schema.since, OLDEST))
         if not builder.grow(row) or builder.nodes[-1].op != op:
             continue
         node = builder.nodes[-1]
         names = row.source.names(len(node.args), node.attrs)
         given = {item.value.name: item.domain for item in builder.inputs}
-        guards = {value.name: _range(other) for other in builder.nodes[:-1] for value in other.results}
+        guards = {value.name: range_of(other) for other in builder.nodes[:-1] for value in other.results}
         for name, arg in zip(names, node.args, strict=True):
             domain = given.get(arg, guards.get(arg, ANY))
             found.append((name, builder.type_of(arg).dtype.is_float, domain))
     return tuple(found)
-
-
-def _range(node: Node) -> Domain:
-    low, high = node.attrs.get("min"), node.attrs.get("max")
-    if node.title != "Clip" or not isinstance(low, int | float) or not isinstance(high, int | float):
-        return ANY
-    first, last = math.ceil(low), min(math.floor(high), MAX_BOUND)
-    return within(first, last) if first <= last else ANY
 
 
 # --- indices

@@ -1,0 +1,1 @@
+"""Which operators of Relax are drawn."""

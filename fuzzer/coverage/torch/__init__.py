@@ -1,0 +1,1 @@
+"""The coverage of cases of PyTorch."""

@@ -1,0 +1,1 @@
+"""How files become cases of ONNX."""

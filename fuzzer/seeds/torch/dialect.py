@@ -1,0 +1,25 @@
+"""The record of how files become cases of PyTorch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from fuzzer.seeds import onnx_file
+from fuzzer.seeds.dialect import DialectSeeds
+from fuzzer.seeds.onnx_graph import OnnxGraph
+from fuzzer.seeds.program import Program
+from fuzzer.seeds.resolve import Resolved, resolve
+from fuzzer.seeds.torch.domains import copies, needed
+
+
+def _exported(program: Program, _: Path) -> Resolved:
+    return resolve(program)
+
+
+def _translated(graph: OnnxGraph, path: Path) -> Resolved:
+    """A file of ONNX, with its nodes translated."""
+    return replace(resolve(onnx_file.program(graph, path)), open=graph.open)
+
+
+SEEDS = DialectSeeds(resolve={".pt2": _exported, ".onnx": _translated}, needed=needed, copies=copies)
