@@ -12,9 +12,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from fuzzer.system import secrets
+from fuzzer.system import secrets, telemetry
 from fuzzer.system.exit_codes import Exit
-from fuzzer.system.terminal import one_sentence, say
+from fuzzer.system.terminal import escape_what_cannot_be_encoded, one_sentence, say
 
 VERBS = {
     "run": "Fuzz: start the campaign in DIR, or continue it.",
@@ -127,7 +127,7 @@ def writes_to(arguments: list[str]) -> Path | None:
 
 def _require_free(folder: Path) -> None:
     """Refuse a second writer before the modules of its verb are imported, which takes seconds."""
-    from fuzzer.campaign.lock import require_free
+    from fuzzer.campaign.store.lock import require_free
 
     require_free(folder)
 
@@ -135,7 +135,9 @@ def _require_free(folder: Path) -> None:
 def main() -> None:
     """Run a command. Besides the verb's own exit codes: 64 for bad input, 69 for a missing environment, 79 for an error
     of difftvm, whose traceback is printed."""
+    escape_what_cannot_be_encoded()
     secrets.remove_from_environment()
+    telemetry.switch_off()
     arguments = routed(sys.argv[1:])
     try:
         if (folder := writes_to(arguments)) is not None:
@@ -153,7 +155,7 @@ def _reported(error: Exception) -> Exit:
     """Print one line for an error that the user can correct, and the traceback of one that is a bug in difftvm.
 
     The types of errors are imported here, because `fuzz --help` does not need their modules."""
-    from fuzzer.campaign.lock import Busy
+    from fuzzer.campaign.store.lock import Busy
     from fuzzer.system.environment import EnvironmentMissing
     from fuzzer.system.storage_errors import remedy
     from generators.graph import Invalid
@@ -167,7 +169,7 @@ def _reported(error: Exception) -> Exit:
             return Exit.BAD_INPUT
         case EnvironmentMissing():
             say(one_sentence(f"fuzz: {error}"))
-            return Exit.ENVIRONMENT
+            return error.exit
         case OSError() if what_to_do := remedy(error):
             say(one_sentence(f"fuzz: {error}; {what_to_do}"))
             return Exit.ENVIRONMENT

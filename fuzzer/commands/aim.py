@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Collection
 from pathlib import Path
 
-from fuzzer.campaign import configuration_file
-from fuzzer.campaign.configuration_file import Listed
+from fuzzer.campaign.plan import configuration_file
+from fuzzer.campaign.plan.configuration_file import Listed
 from fuzzer.seeds.around import Around, import_around
+from fuzzer.seeds.extract import SUFFIXES
 from fuzzer.seeds.module import MODULE, export_module
+from fuzzer.system import temporary
 from fuzzer.system.terminal import say
+from generators.dialect import dialect_named
+from generators.dialect_names import NAMES
 from generators.graph import Invalid
-from generators.table import DIALECTS
 
 
 def require_no_other_aim(around: str | None, ops: str, cluster: str | None) -> None:
@@ -23,19 +25,25 @@ def require_no_other_aim(around: str | None, ops: str, cluster: str | None) -> N
         raise Invalid("--cluster excludes --around: nodes do not have the pieces of the model")
 
 
-def model_around(around: str | None, campaign: Path, dialects: Collection[str] = DIALECTS) -> Around | None:
+EXPORTED = ".pt2"
+"""The suffix of the file that a module becomes."""
+
+
+def model_around(around: str | None, campaign: Path, dialects: Collection[str] = NAMES) -> Around | None:
     """Import the model of `--around`, a file, a folder or FILE.py:NAME, into the campaign's corpus, in these dialects.
     Raise `Invalid` where it cannot be read in one of them."""
     if around is None:
         return None
     module = MODULE.fullmatch(around)
-    if module and "torch" not in dialects:
-        raise Invalid(f"--around {around}: a module gives cases of PyTorch only, so it excludes --dialect onnx")
+    if module and not set(dialects).intersection(SUFFIXES[EXPORTED]):
+        only = " or ".join(dialect_named(name).title for name in SUFFIXES[EXPORTED])
+        why = f"a module gives cases of {only} only, so it excludes --dialect {','.join(dialects)}"
+        raise Invalid(f"--around {around}: {why}")
     say(f"importing {around} ...")
     if module is None:
         return import_around(Path(around), campaign, dialects)
-    with tempfile.TemporaryDirectory(prefix="difftvm-module-") as folder:
-        return import_around(export_module(Path(module["file"]), module["name"], Path(folder)), campaign)
+    with temporary.folder() as folder:
+        return import_around(export_module(Path(module["file"]), module["name"], folder), campaign)
 
 
 def listed_configurations(

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import tempfile
 import threading
-from pathlib import Path
 from typing import Annotated
 
 import msgspec
 import typer
 
-from fuzzer.campaign.signals import on_first_signal
+from fuzzer.campaign.run.signals import on_first_signal
+from fuzzer.commands.options import DialectName
 from fuzzer.evaluation import false_alarms
 from fuzzer.isolate.executor import Executor
+from fuzzer.system import temporary
 from fuzzer.system.terminal import echo, next_line
+from generators.dialect_names import DEFAULT
 
 bench = typer.Typer(help="Measure the fuzzer itself.", add_completion=False, rich_markup_mode=None)
 
@@ -32,14 +33,14 @@ def honesty(
         str, typer.Option(metavar="GLOB", help="Lanes that are right by definition; * only samples the expensive ones.")
     ] = "*",
     workers: Annotated[int, typer.Option(min=1, help="Cases at a time.")] = 1,
-    dialect: Annotated[str, typer.Option(help="The dialect of the cases: torch or onnx.")] = "torch",
+    dialect: DialectName = DEFAULT,
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON in the last line.")] = False,
 ) -> None:
     """Measure how often an implementation that is right by definition is called wrong. SIGINT ends it early."""
     options = false_alarms.FalseAlarmOptions(count, seed, first, lanes, workers, dialect)
     false_alarms.lanes_of(options, 0)
     stop = _stop_on_interrupt()
-    with Executor(Path(tempfile.mkdtemp(prefix="difftvm-"))) as executor:
+    with Executor(temporary.new_folder()) as executor:
         report = false_alarms.run(executor, options, _print_alarm, stop)
     summary = report.summary()
     if json:
@@ -48,7 +49,7 @@ def honesty(
     for key, value in summary.items():
         shown = ", ".join(f"{name} {number}" for name, number in value.items()) if isinstance(value, dict) else value
         echo(f"{key:24} {shown}")
-    of = () if dialect == "torch" else ("--dialect", dialect)
+    of = () if dialect == DEFAULT else ("--dialect", dialect)
     echo(next_line("bench", "honesty", *of, "--seed", seed, "--first", report.next_test, "--count", count))
 
 
@@ -60,7 +61,7 @@ def _print_alarm(alarm: false_alarms.Alarm) -> None:
 
 
 def _stop_on_interrupt() -> threading.Event:
-    """Return an event that the first SIGINT or SIGTERM sets."""
+    """Return an event that the first SIGINT, SIGTERM or SIGHUP sets."""
     stop = threading.Event()
     on_first_signal(stop.set)
     return stop

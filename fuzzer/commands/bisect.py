@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -11,14 +11,17 @@ import typer
 
 from fuzzer.commands.bisect_builds import introduction, print_builds, run_in_builds
 from fuzzer.commands.options import JsonFlag, PreloadFile
-from fuzzer.commands.progress import Counted, working
+from fuzzer.commands.progress import counting, working
 from fuzzer.commands.tables import print_table
+from fuzzer.commands.with_options import with_options
 from fuzzer.findings import replay as replaying
+from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.findings.headline import headline
 from fuzzer.isolate.fleet import BackendKey, Fleet
 from fuzzer.report.add_to import add_introduction
 from fuzzer.signature import signature_of
 from fuzzer.signature.blame import Releases, ReleaseVerdict
+from fuzzer.system import temporary
 from fuzzer.system.terminal import echo, next_line, print_json, say
 from fuzzer.toolchains import install, registry
 from fuzzer.toolchains.builds import COMMIT, in_folder, of_commits, subject_of
@@ -26,66 +29,81 @@ from fuzzer.toolchains.lanes import named, runs_in
 from fuzzer.toolchains.registry import finder
 from fuzzer.toolchains.toolchain import HOST, Toolchain
 from fuzzer.triage.blame.releases import Release, ReleaseRun, run_in_releases, verdicts_of, with_recorded
-from generators.graph import Invalid
+from generators.graph import Case, Invalid
 from oracles.lane import LaneSpec
 
 
-def bisect(
-    finding: Annotated[Path, typer.Argument(help="A folder of crashes/.")],
+@dataclass(frozen=True, slots=True)
+class BisectOptions:
+    """What the user wrote. `fuzz bisect --help` lists the options in this order."""
+
+    finding: Annotated[Path, typer.Argument(help="A folder of crashes/.")]
     toolchain: Annotated[
         str | None,
         typer.Option("--toolchain", "--toolchains", metavar="NAMES", help="Only these toolchains, comma-separated."),
-    ] = None,
+    ] = None
     install_missing: Annotated[
         bool, typer.Option("--install", help="First install each release of the package index that is missing.")
-    ] = False,
+    ] = False
     builds: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Builds in the order of their names: interpreters, or prefixes."),
-    ] = None,
+    ] = None
     build_command: Annotated[
         str | None,
         typer.Option(metavar="COMMAND", help=f"Builds the commit ${COMMIT}, and prints the interpreter or prefix."),
-    ] = None,
-    repository: Annotated[Path, typer.Option("--repo", metavar="DIR", help="The checkout of the commits.")] = Path("."),
-    good: Annotated[str, typer.Option(metavar="REVISION", help="A commit that does not show the finding.")] = "",
-    bad: Annotated[str, typer.Option(metavar="REVISION", help="A commit that shows the finding.")] = "HEAD",
-    preload: PreloadFile = None,
-    json: JsonFlag = False,
-) -> None:
+    ] = None
+    repository: Annotated[Path, typer.Option("--repo", metavar="DIR", help="The checkout of the commits.")] = Path(".")
+    good: Annotated[str, typer.Option(metavar="REVISION", help="A commit that does not show the finding.")] = ""
+    bad: Annotated[str, typer.Option(metavar="REVISION", help="A commit that shows the finding.")] = "HEAD"
+    preload: PreloadFile = None
+    json: JsonFlag = False
+
+
+@with_options(BisectOptions)
+def bisect(options: BisectOptions) -> None:
     """Find the releases of TVM that introduced and fixed a finding, or the one of some builds that introduced it.
 
     What builds show is saved in the finding's folder and its report; what releases show is only printed.
     """
-    doc, case = replaying.load(finding)
-    if builds or build_command:
-        if toolchain or install_missing or (builds and build_command):
-            raise Invalid("--builds, --build-command, and --toolchain with --install exclude each other")
-        if build_command and not good:
-            raise Invalid("--build-command needs --good, a commit that does not show the finding")
-        chosen_builds = in_folder(builds) if builds else of_commits(build_command or "", repository, good, bad, say)
-        subject = (lambda name: subject_of(repository, name)) if build_command else (lambda name: "")
-        found, tried = run_in_builds(doc, case, chosen_builds, preload)
-        introduced = introduction(chosen_builds, found, subject)
-        print_builds(doc.slug, found, introduced, tried, json)
-        if introduced.builds:
-            add_introduction(finding, introduced)
-        return
-    if install_missing:
+    doc, case = replaying.load(options.finding)
+    if options.builds or options.build_command:
+        _bisect_builds(options, doc, case)
+    else:
+        _bisect_releases(options, doc, case)
+
+
+def _bisect_builds(options: BisectOptions, doc: FindingDoc, case: Case) -> None:
+    builds, command, repository = options.builds, options.build_command, options.repository
+    if options.toolchain or options.install_missing or (builds and command):
+        raise Invalid("--builds, --build-command, and --toolchain with --install exclude each other")
+    if command and not options.good:
+        raise Invalid("--build-command needs --good, a commit that does not show the finding")
+    chosen = in_folder(builds) if builds else of_commits(command or "", repository, options.good, options.bad, say)
+    subject = (lambda name: subject_of(repository, name)) if command else (lambda name: "")
+    found, tried = run_in_builds(doc, case, chosen, options.preload)
+    introduced = introduction(chosen, found, subject)
+    print_builds(doc.slug, found, introduced, tried, options.json)
+    if introduced.builds:
+        add_introduction(options.finding, introduced)
+
+
+def _bisect_releases(options: BisectOptions, doc: FindingDoc, case: Case) -> None:
+    if options.install_missing:
         _install_missing()
-    chosen = _toolchains(doc.lane, toolchain)
+    chosen, finding = _toolchains(doc.lane, options.toolchain), options.finding
     with (
         working(
             f"running the finding in {len(chosen)} toolchains", lambda: f"nothing is saved; {finding} is unchanged"
         ) as shown,
-        Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), finder(preload)) as fleet,
+        Fleet(temporary.new_folder(), finder(options.preload)) as fleet,
     ):
         releases = [Release(fleet.backend(BackendKey(each.name)).versions["tvm"], each.name) for each in chosen]
         runs = list(
-            run_in_releases(Counted(fleet, shown).run_fresh, case, doc.lane, signature_of(doc.finding), releases)
+            run_in_releases(counting(fleet, shown).run_fresh, case, doc.lane, signature_of(doc.finding), releases)
         )
     verdicts = with_recorded(verdicts_of(runs), doc.releases)
-    if json:
+    if options.json:
         print_json(_document(doc.slug, runs, verdicts))
         return
     print_table(("TVM", "toolchain", "verdict", ""), _rows(runs, verdicts))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -10,11 +9,12 @@ from pathlib import Path
 
 from fuzzer.commands.progress import working
 from fuzzer.commands.tables import print_table
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.findings.headline import headline
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.signature import signature_of
 from fuzzer.signature.blame import NO_INTRODUCTION, Introduction, ReleaseVerdict
+from fuzzer.system import temporary
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.system.terminal import echo, print_json, say
 from fuzzer.toolchains.builds import Build
@@ -55,7 +55,7 @@ def run_in_builds(
 
 
 def _fleet(toolchain: Toolchain) -> Fleet:
-    return Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), lambda name: toolchain)
+    return Fleet(temporary.new_folder(), lambda name: toolchain)
 
 
 def _references_in(host: Fleet, build: Fleet, case: Case, lanes: Sequence[LaneSpec]) -> Result:

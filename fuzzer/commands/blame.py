@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -10,11 +9,12 @@ from typing import Annotated
 import typer
 
 from fuzzer.commands.options import JsonFlag, PreloadFile
-from fuzzer.commands.progress import Counted, working
+from fuzzer.commands.progress import counting, working
 from fuzzer.findings import replay as replaying
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.signature import signature_of
 from fuzzer.signature.blame import Blame
+from fuzzer.system import temporary
 from fuzzer.system.terminal import echo, next_line, print_json
 from fuzzer.toolchains.registry import finder
 from fuzzer.triage.blame.search import blame as find
@@ -32,9 +32,9 @@ def blame(
     doc, case = replaying.load(finding)
     with (
         working("looking for the part at fault", lambda: f"nothing is saved; {finding} is unchanged") as shown,
-        Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), finder(preload)) as fleet,
+        Fleet(temporary.new_folder(), finder(preload)) as fleet,
     ):
-        found = find(Counted(fleet, shown).run_fresh, case, doc.finding, signature_of(doc.finding))
+        found = find(counting(fleet, shown).run_fresh, case, doc.finding, signature_of(doc.finding))
     if json:
         print_json({"slug": doc.slug, **asdict(found)})
         return

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +15,7 @@ from fuzzer.commands.progress import working
 from fuzzer.evaluation import founding_cases as shipped
 from fuzzer.evaluation.founding_cases import Check, Entry
 from fuzzer.isolate.fleet import Fleet
+from fuzzer.system import temporary
 from fuzzer.system.exit_codes import Exit
 from fuzzer.system.terminal import echo, next_line, print_json
 from fuzzer.toolchains.registry import find
@@ -44,7 +44,7 @@ def shipped_cases(
         return
     checks: list[Check] = []
     with (
-        Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), find) as fleet,
+        Fleet(temporary.new_folder(), find) as fleet,
         working("running the corpus", lambda: f"nothing is saved; {len(checks)} runs were done") as shown,
     ):
         for check in shipped.run(entries, fleet):

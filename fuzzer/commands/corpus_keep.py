@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,6 +18,7 @@ from fuzzer.regression.candidates import Candidate
 from fuzzer.regression.keep import Record, families_by_failure
 from fuzzer.regression.record import CASES, DESCRIPTION, EXPECTED, MOST_CASES, Description
 from fuzzer.regression.runs import Ends, ends_of
+from fuzzer.system import temporary
 from fuzzer.system.terminal import echo, next_line, print_json
 from fuzzer.toolchains.registry import find
 
@@ -46,7 +46,7 @@ def keep(
     chosen = choose.chosen(found, tests, limits)
     made = Record(families_by_failure(campaigns))
     with (
-        Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), find) as fleet,
+        Fleet(temporary.new_folder(), find) as fleet,
         working("running the cases", lambda: "nothing is saved") as shown,
     ):
         for number, (candidate, first, second) in enumerate(_run_twice(fleet, chosen, workers), 1):

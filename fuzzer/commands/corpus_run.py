@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import resource
-import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -15,6 +14,7 @@ import typer
 
 from fuzzer.commands.options import JsonFlag, PreloadFile
 from fuzzer.commands.progress import working
+from fuzzer.evaluation.founding_cases import NOT_INSTALLED
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.regression import record
 from fuzzer.regression.compare import Change, Changed, expected_ends
@@ -24,28 +24,27 @@ from fuzzer.regression.rerun import rerun
 from fuzzer.regression.shipped import KEPT
 from fuzzer.regression.words import grouped, in_words
 from fuzzer.seeds import corpus as seed_corpus
+from fuzzer.system import temporary
 from fuzzer.system.exit_codes import Exit
 from fuzzer.system.terminal import echo, next_line, print_json
 from fuzzer.toolchains.lanes import runs_in
 from fuzzer.toolchains.registry import finder
 from fuzzer.toolchains.toolchain import HOST_NAME
+from generators.graph import Invalid
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusRun:
-    """A run of a corpus. `known` are the known failures that it has shown as recorded, and `cpu_seconds` those of
-    difftvm and of all its processes."""
+    """A run of a corpus. `worse` are the changes that make it fail. `known` are the known failures that it has shown as
+    recorded, and `cpu_seconds` those of difftvm and of all its processes."""
 
     cases: int
     lanes: int
     changed: list[Changed]
+    worse: list[Changed]
     known: list[ShownFailure]
     cpu_seconds: float
     seconds: float
-
-    @property
-    def is_worse(self) -> bool:
-        return any(each.change.is_for_the_worse for each in self.changed)
 
 
 def run(
@@ -55,6 +54,9 @@ def run(
         Path | None, typer.Option(metavar="DIR", help="Write the cases that end worse to DIR/corpus.")
     ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Cases that run at the same time.")] = max(1, os.cpu_count() or 1),
+    aliasing: Annotated[
+        bool, typer.Option("--aliasing", help="An output that shares memory with an input is worse, too.")
+    ] = False,
     preload: PreloadFile = None,
     json: JsonFlag = False,
 ) -> None:
@@ -62,11 +64,13 @@ def run(
 
     Exit code 0 where nothing is worse, 78 where something is. A lane that ends otherwise runs two more times in fresh
     processes, and counts only if all runs agree."""
+    if folder == KEPT and not record.is_corpus(KEPT):
+        raise Invalid(NOT_INSTALLED)
     kept, find = record.read(folder), finder(preload)
     where = find(toolchain)
     began = time.monotonic()
     done: list[Changed] = []
-    with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), find) as fleet:
+    with Fleet(temporary.new_folder(), find) as fleet:
         with working("running the corpus", lambda: "nothing is saved") as shown:
             for number, changed in enumerate(rerun(fleet, kept, where, workers), 1):
                 done += changed
@@ -75,18 +79,19 @@ def run(
     lanes = sum(len(expected_ends(entry)) for entry in kept.entries)
     names = {name for name, lane in kept.lanes.items() if runs_in(lane, where)}
     known = shown_again(kept, names, {(each.entry.case, each.lane) for each in done})
-    ran = CorpusRun(len(kept.entries), lanes, done, known, _cpu_seconds(), time.monotonic() - began)
+    worse = [each for each in done if each.change.is_for_the_worse(aliasing=aliasing)]
+    ran = CorpusRun(len(kept.entries), lanes, done, worse, known, _cpu_seconds(), time.monotonic() - began)
     if save:
-        for each in {each.entry.case: each for each in done if each.change.is_for_the_worse}.values():
+        for each in {each.entry.case: each for each in worse}.values():
             seed_corpus.add(save, each.entry.case, kept.cases[each.entry.case])
     if json:
         print_json(_document(ran, kept, toolchain, versions))
     else:
         for line in _lines(ran, kept, toolchain):
             echo(line)
-        if ran.is_worse:
-            echo(_next(folder, save, toolchain, done))
-    raise typer.Exit(Exit.DIFFERENT if ran.is_worse else Exit.GONE)
+        if ran.worse:
+            echo(_next(folder, save, toolchain, worse[0]))
+    raise typer.Exit(Exit.DIFFERENT if ran.worse else Exit.GONE)
 
 
 def _cpu_seconds() -> float:
@@ -112,10 +117,9 @@ def _lines(ran: CorpusRun, kept: Corpus, toolchain: str) -> Iterator[str]:
         yield "all lanes end as recorded"
 
 
-def _next(folder: Path, save: Path | None, toolchain: str, done: Sequence[Changed]) -> str:
+def _next(folder: Path, save: Path | None, toolchain: str, first: Changed) -> str:
     if not save:
         return next_line("corpus", "run", folder, "--toolchain", toolchain, "--save", "worse")
-    first = next(each for each in done if each.change.is_for_the_worse)
     where = save / seed_corpus.FOLDER / first.entry.case
     return next_line("minimize", where, "--lanes", first.spec.name, "--toolchain", toolchain)
 

@@ -10,11 +10,12 @@ import typer
 
 from fuzzer.dashboard.data import DashboardData, gather
 from fuzzer.dashboard.page import html
-from fuzzer.dashboard.serve import LOOPBACK, server
+from fuzzer.dashboard.serve import server
 from fuzzer.filing.ledger import default_path, filed_issues
-from fuzzer.system.files import write_atomically
+from fuzzer.system.files import write_atomically, write_output
+from fuzzer.system.local_server import LOOPBACK
 from fuzzer.system.terminal import echo, next_line, print_json, say
-from fuzzer.watching.formatting import findings_of_causes, number_of
+from fuzzer.watching.formatting import number_of
 from generators.graph import Invalid
 
 
@@ -43,10 +44,11 @@ def dashboard(
     path = out or campaign / "dashboard.html"
     page = html(data)
     try:
-        write_atomically(path, page.encode())
+        (write_output if out else write_atomically)(path, page.encode())
     except OSError as error:
         raise Invalid(f"{path}: {error.strerror}") from None
-    counted = findings_of_causes(len(data.findings), len(data.families))
+    confirmed = number_of(len(data.causes.confirmed), "confirmed cause")
+    counted = f"{confirmed}, {len(data.causes.provisional)} not confirmed yet"
     echo(f"{path}: {counted}, {len(page.encode()) / 1e6:.1f} MB{_unreadable(data)}")
     echo(next_line("dashboard", "--serve", "--campaign", campaign) + f", or open {path} in a browser")
 

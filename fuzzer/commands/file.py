@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
 from typing import Annotated, assert_never
 
 import typer
 
-from fuzzer.commands.options import JsonFlag
+from fuzzer.commands.options import JsonFlag, Trust
+from fuzzer.commands.with_options import with_options
 from fuzzer.filing import draft as drafts
 from fuzzer.filing import secret
 from fuzzer.filing.draft import Draft
@@ -20,7 +22,8 @@ from fuzzer.filing.office import LazyFleet, TrackerOptions
 from fuzzer.filing.secret import Secret
 from fuzzer.filing.sync import FollowedIssue, counts, sync
 from fuzzer.filing.tracker import PUBLIC, Tracker
-from fuzzer.system.terminal import echo, next_line, print_json
+from fuzzer.isolate import bare_script
+from fuzzer.system.terminal import echo, next_line, print_json, say
 from generators.graph import Invalid
 
 
@@ -44,54 +47,70 @@ LedgerFile = Annotated[
 ]
 
 
-def file(
-    findings: Annotated[list[Path] | None, typer.Argument(help="Folders of crashes/.")] = None,
-    submit: Annotated[
-        bool, typer.Option("--submit", help="File the issues. Nothing is sent without this option.")
-    ] = False,
-    check: Annotated[
-        bool, typer.Option("--check", help="Check everything that --submit checks, but send nothing.")
-    ] = False,
+@dataclass(frozen=True, slots=True)
+class FileOptions:
+    """What the user wrote. `fuzz file --help` lists the options in this order."""
+
+    findings: Annotated[list[Path] | None, typer.Argument(help="Folders of crashes/.")] = None
+    submit: Annotated[bool, typer.Option("--submit", help="File the issues. Nothing is sent without this option.")] = (
+        False
+    )
+    check: Annotated[bool, typer.Option("--check", help="Check everything that --submit checks, but send nothing.")] = (
+        False
+    )
     force: Annotated[
         bool, typer.Option("--force", help="File even if there is a similar issue, or TVM may be used wrongly.")
-    ] = False,
-    repo: Repository = None,
-    token_file: TokenFile = None,
-    base_url: BaseUrl = PUBLIC,
-    ledger: LedgerFile = None,
+    ] = False
+    trust: Trust = False
+    repo: Repository = None
+    token_file: TokenFile = None
+    base_url: BaseUrl = PUBLIC
+    ledger: LedgerFile = None
     out: Annotated[
         Path | None,
         typer.Option("--out", metavar="DIR", help="The folder for drafts; by default drafts/ beside crashes/."),
-    ] = None,
+    ] = None
     follow_up: Annotated[
         bool, typer.Option("--sync", help="Update the state of the filed issues, and comment where needed.")
-    ] = False,
-    resume_filing: Annotated[bool, typer.Option("--resume-filing", help="File again after a pause.")] = False,
-    json: JsonFlag = False,
-) -> None:
+    ] = False
+    resume_filing: Annotated[bool, typer.Option("--resume-filing", help="File again after a pause.")] = False
+    json: JsonFlag = False
+
+    @property
+    def tracker(self) -> TrackerOptions:
+        return TrackerOptions(self.repo, self.base_url, self.ledger)
+
+    @property
+    def needs_tracker(self) -> bool:
+        return self.submit or self.follow_up or self.resume_filing or bool(self.check and self.repo)
+
+
+@with_options(FileOptions)
+def file(options: FileOptions) -> None:
     """Draft an issue for each finding; with --submit, file each exactly once. Exit code 65: a gate is closed."""
-    token = secret.of_user(token_file) if submit or token_file else secret.from_environment()
-    options = TrackerOptions(repo, base_url, ledger)
-    if not (findings or follow_up or resume_filing):
+    token = secret.of_user(options.token_file) if options.submit or options.token_file else secret.from_environment()
+    if not (options.findings or options.follow_up or options.resume_filing):
         raise Invalid("name a finding, or give --sync or --resume-filing")
-    read = [drafts.read(folder) for folder in findings or []]
+    read = [drafts.read(folder) for folder in options.findings or []]
     _check_no_token(token, read)
-    tracker = options.tracker(token) if submit or follow_up or resume_filing or (check and repo) else None
-    with options.open_ledger() as opened_ledger, LazyFleet() as fleet:
-        if tracker and resume_filing:
-            opened_ledger.set_pause(tracker.place, "")
-        if tracker and follow_up:
-            _follow_up(FilingContext(opened_ledger, tracker.place, tracker, fleet, newest()), tracker, json=json)
-        context = FilingContext(opened_ledger, options.place)
-        if submit or check:
-            context = FilingContext(opened_ledger, options.place, tracker, fleet, newest())
+    named = options.tracker
+    tracker = named.tracker(token) if options.needs_tracker else None
+    with named.open_ledger() as ledger, LazyFleet() as fleet:
+        if tracker and options.resume_filing:
+            ledger.set_pause(tracker.place, "")
+        if tracker and options.follow_up:
+            _follow_up(FilingContext(ledger, tracker.place, tracker, fleet, newest()), tracker, json=options.json)
+        context = FilingContext(ledger, named.place)
+        if options.submit or options.check:
+            bare = bare_script.runner(say)
+            context = FilingContext(ledger, named.place, tracker, fleet, newest(), options.trust, bare)
         outcomes = []
         for each in read:
-            outcome = _outcome(each, context, out, send=submit, force=force)
-            outcomes.append((each, outcome))
-            if not json:
-                _show(each, outcome)
-    if json and read:
+            draft, outcome = _outcome(each, context, options.out, send=options.submit, force=options.force)
+            outcomes.append((draft, outcome))
+            if not options.json:
+                _show(draft, outcome)
+    if options.json and read:
         print_json([_document(draft, outcome) for draft, outcome in outcomes])
     raise typer.Exit(max((_exit(outcome) for _, outcome in outcomes), default=Exit.DONE))
 
@@ -102,11 +121,18 @@ def _check_no_token(token: Secret | None, read: list[Draft]) -> None:
             raise Invalid(f"{each.folder}: its report contains the token")
 
 
-def _outcome(draft: Draft, context: FilingContext, out: Path | None, *, send: bool, force: bool) -> FilingOutcome:
-    if not send:
-        drafts.write(draft, out or drafts.own_folder(draft))
-        return check_gates(draft, context)
-    return submit(draft, context, force=force)
+def _outcome(
+    draft: Draft, context: FilingContext, out: Path | None, *, send: bool, force: bool
+) -> tuple[Draft, FilingOutcome]:
+    if send:
+        return draft, submit(draft, context, force=force)
+    drafts.write(draft, out or drafts.own_folder(draft))  # first: the gates take minutes
+    if context.backend is not None:
+        draft = drafts.with_scope(draft, context.backend())
+    outcome = check_gates(draft, context)
+    draft = drafts.after_gates(draft)
+    drafts.write(draft, out or drafts.own_folder(draft))
+    return draft, outcome
 
 
 def _exit(outcome: FilingOutcome) -> Exit:

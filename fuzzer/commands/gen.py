@@ -2,36 +2,48 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 import typer
 
-from fuzzer.commands.options import JsonFlag
+from fuzzer.commands.options import DialectName, JsonFlag
 from fuzzer.commands.progress import working
 from fuzzer.commands.selection import ops_named
+from fuzzer.commands.with_options import with_options
 from fuzzer.evaluation.generation import GenerationOptions
 from fuzzer.evaluation.generation import run as generate_cases
 from fuzzer.system.terminal import echo, next_line, say
 from generators.builder import Limits
+from generators.dialect_names import DEFAULT
 from generators.graph import Profile
 
 
-def gen(
-    count: Annotated[int, typer.Option(min=1, help="How many cases.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="The seed of the cases.")] = 0,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write each case to a folder in DIR.")] = None,
-    ops: Annotated[str, typer.Option(metavar="GLOB", help="Operators, comma-separated globs.")] = "*",
-    nodes: Annotated[int, typer.Option(min=1, help="The largest number of operators in a graph.")] = Limits().max_nodes,
-    profile: Annotated[Profile | None, typer.Option(help="Only values of this profile.")] = None,
+@dataclass(frozen=True, slots=True)
+class GenOptions:
+    """What the user wrote. `fuzz gen --help` lists the options in this order."""
+
+    count: Annotated[int, typer.Option(min=1, help="How many cases.")] = 1000
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the cases.")] = 0
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write each case to a folder in DIR.")] = None
+    ops: Annotated[str, typer.Option(metavar="GLOB", help="Operators, comma-separated globs.")] = "*"
+    dialect: DialectName = DEFAULT
+    nodes: Annotated[int, typer.Option(min=1, help="The largest number of operators in a graph.")] = Limits().max_nodes
+    profile: Annotated[Profile | None, typer.Option(help="Only values of this profile.")] = None
     stats: Annotated[
-        bool, typer.Option("--stats", help="Check in PyTorch that the cases are valid; print what they cover.")
-    ] = False,
-    json: JsonFlag = False,
-) -> None:
+        bool, typer.Option("--stats", help="Ask the references whether the cases are valid; print what they cover.")
+    ] = False
+    json: JsonFlag = False
+
+
+@with_options(GenOptions)
+def gen(options: GenOptions) -> None:
     """Generate cases without any compiler."""
-    options = GenerationOptions(count, seed, out, ops_named(ops), Limits(nodes), profile)
+    count, out, dialect = options.count, options.out, options.dialect
+    rows, limits = ops_named(options.ops, dialect), Limits(options.nodes)
+    wanted = GenerationOptions(count, options.seed, out, rows, limits, options.profile, dialect)
     done = 0
 
     def kept() -> str:
@@ -44,14 +56,16 @@ def gen(
             done = number
             shown.count(done, f"of {count}")
 
-        report = generate_cases(options, ask_pytorch=stats, on_case=on_case)
+        report = generate_cases(wanted, ask_references=options.stats, on_case=on_case)
     for line in report.invalid:
         say(line)
     summary = report.summary()
     where = f" in {out}" if out else ""
-    if not json:
-        for key, value in summary.items() if stats else ():
+    if not options.json:
+        for key, value in summary.items() if options.stats else ():
             echo(f"{key:22} {value}")
-        echo(f"{count} cases{where}, {report.seconds:.2f} CPU s of generation; {next_line('run', '--seconds', 120)}")
-    if json or stats:  # with --stats, too, the last line is JSON
+        of = () if dialect == DEFAULT else ("--dialect", dialect)
+        following = next_line("run", *of, "--seconds", 120)
+        echo(f"{count} cases{where}, {report.seconds:.2f} CPU s of generation; {following}")
+    if options.json or options.stats:  # with --stats, too, the last line is JSON
         echo(msgspec.json.encode(summary).decode())

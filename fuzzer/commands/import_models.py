@@ -14,7 +14,7 @@ from fuzzer.seeds import corpus
 from fuzzer.seeds.imported import SIZE, Imported, files_of, run
 from fuzzer.system.exit_codes import Exit
 from fuzzer.system.terminal import echo, next_line, number_of, one_sentence, print_json, say
-from generators.table import DIALECTS
+from generators.dialect_names import NAMES
 
 
 def import_models(
@@ -25,7 +25,7 @@ def import_models(
     size: Annotated[int, typer.Option(min=1, max=64, help="The largest number of operators in a case.")] = SIZE,
     dialect: Annotated[
         str, typer.Option(metavar="LIST", help="torch: as calls of PyTorch; onnx: .onnx files as they are.")
-    ] = ",".join(DIALECTS),
+    ] = ",".join(NAMES),
     json: JsonFlag = False,
 ) -> None:
     """Cut real models into seed cases: pieces of their graphs, with smaller sizes and new values.

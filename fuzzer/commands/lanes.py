@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuzzer.campaign import lane_table
+from fuzzer.campaign.lanes import lane_table
 from fuzzer.commands.options import JsonFlag
 from fuzzer.system.terminal import echo, print_json
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from fuzzer.campaign import merge as merging
+from fuzzer.campaign.run import merge as merging
 from fuzzer.commands.options import JsonFlag
 from fuzzer.system.terminal import echo, next_line, print_json
 from fuzzer.watching.formatting import number_of

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 import typer
 
-from fuzzer.campaign import minimize as minimizing
-from fuzzer.campaign.minimize import Investigation, Minimized, MinimizeRequest
-from fuzzer.campaign.store import Store
+from fuzzer.campaign.store.store import Store
 from fuzzer.commands.options import JsonFlag, PreloadFile
-from fuzzer.commands.progress import Counted, working
+from fuzzer.commands.progress import counting, working
+from fuzzer.commands.with_options import with_options
 from fuzzer.findings import finding_file
 from fuzzer.isolate.fleet import Fleet
+from fuzzer.lanes.model_lanes import choice
+from fuzzer.minimize import minimize as minimizing
+from fuzzer.minimize.minimize import Investigation, Minimized
+from fuzzer.seeds.own_weights import Weights
+from fuzzer.system import temporary
 from fuzzer.system.exit_codes import Exit
 from fuzzer.system.terminal import echo, next_line, number_of, print_json, say
 from fuzzer.toolchains.registry import finder
@@ -25,6 +29,7 @@ from fuzzer.triage.size import Size
 from generators.graph import Invalid
 
 MEASURES: Mapping[str, str] = {
+    "given": "whole given models",
     "operators": "operators",
     "intricacy": "possible plainer operators",
     "lane": "features of the lane",
@@ -41,35 +46,64 @@ MEASURES: Mapping[str, str] = {
 """What people read for the fields of `Size`, which are the keys of `--json`. docs/reduction.md explains each."""
 
 
-def minimize(
+@dataclass(frozen=True, slots=True)
+class MinimizeOptions:
+    """What the user wrote. `fuzz minimize --help` lists the options in this order."""
+
     source: Annotated[
         Path,
         typer.Argument(metavar="SOURCE", help="A folder of crashes/, any folder with a case.json, or an .onnx file."),
-    ],
+    ]
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The folder for results; by default `minimized` beside crashes/.")
-    ] = None,
+    ] = None
     lanes: Annotated[
-        str, typer.Option(metavar="GLOB", help="For a case or a model: the lanes to run; `*`: the plain ones.")
-    ] = "*",
-    toolchain: Annotated[
-        str | None, typer.Option(metavar="NAME", help="A toolchain instead of the finding's own.")
-    ] = None,
+        str | None,
+        typer.Option(
+            metavar="GLOB",
+            help="For a case or a model: the lanes to run, instead of those for llvm; `*`: the plain ones.",
+        ),
+    ] = None
+    target: Annotated[
+        str | None,
+        typer.Option(metavar="TARGET", help="Run these lanes for it too, such as 'cuda -arch=sm_90' or c."),
+    ] = None
+    pipeline: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The pipeline of these lanes: default, zero, cpu_generic.")
+    ] = None
+    opt_level: Annotated[int | None, typer.Option(metavar="N", help="The opt_level of these lanes, 0 to 4.")] = None
+    toolchain: Annotated[str | None, typer.Option(metavar="NAME", help="A toolchain instead of the finding's own.")] = (
+        None
+    )
+    weights: Annotated[
+        Weights, typer.Option(help="For an .onnx file: draw its weights of floating point, or take its own.")
+    ] = Weights.DRAWN
+    sizes: Annotated[
+        str | None,
+        typer.Option(metavar="N=7,...", help="For an .onnx file: numbers for its open sizes, by their names."),
+    ] = None
     workers: Annotated[int, typer.Option(min=1, help="Candidates that run at the same time.")] = max(
         1, os.cpu_count() or 1
-    ),
-    preload: PreloadFile = None,
-    json: JsonFlag = False,
-) -> None:
+    )
+    preload: PreloadFile = None
+    json: JsonFlag = False
+
+
+@with_options(MinimizeOptions)
+def minimize(options: MinimizeOptions) -> None:
     """Reduce a finding again, or an .onnx file: `fuzz minimize crashes/x`. Exit code 78: it does not always fail.
 
     Of an .onnx file, up to 5,000 nodes are reduced to few that fail in the same way."""
-    wanted = minimizing.read(source, lanes, toolchain)
+    source = options.source
+    choices = choice(options.lanes, options.target, options.pipeline, options.opt_level)
+    sizes = open_sizes(options.sizes)
+    own_weights = options.weights is Weights.OWN
+    wanted = minimizing.read(source, choices, options.toolchain, own_weights=own_weights, sizes=sizes)
     if wanted.model:
         say(wanted.model.line)
         if line := wanted.model.open_sizes:
             say(line)
-    folder = out or _beside(source)
+    folder = options.out or _beside(source)
     before = _saved(folder)
 
     def kept() -> str:
@@ -79,12 +113,12 @@ def minimize(
     with (
         working("reducing", kept) as shown,
         Store(folder, None) as store,
-        Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), finder(preload)) as fleet,
+        Fleet(temporary.new_folder(), finder(options.preload)) as fleet,
     ):
-        found = minimizing.run(Counted(fleet, shown), store, wanted, workers)
+        found = minimizing.run(counting(fleet, shown), store, wanted, options.workers)
     done = found.minimized
-    without_failure = () if done else tuple(_without_failure(found, wanted))
-    if json:
+    without_failure = () if done else tuple(_without_failure(found))
+    if options.json:
         for line in without_failure:
             say(line)
         print_json([_document(each) for each in done])
@@ -95,6 +129,17 @@ def minimize(
         saved = next((each.folder for each in done if each.folder), None)
         echo(next_line("--replay", os.path.relpath(saved or source)))
     raise typer.Exit(Exit.GONE if done and all(each.folder for each in done) else Exit.DIFFERENT)
+
+
+def open_sizes(text: str | None) -> dict[str, int]:
+    """The numbers of sizes by name: `n=7,m=3`. Raise `Invalid` where it is none of that form."""
+    found = {}
+    for part in text.split(",") if text else ():
+        name, _, number = part.strip().rpartition("=")
+        if not name or not number.isdecimal():
+            raise Invalid(f"--sizes: {part.strip()!r} is no size; write N=7,M=3")
+        found[name] = int(number)
+    return found
 
 
 def _beside(source: Path) -> Path:
@@ -110,12 +155,10 @@ def _saved(campaign: Path) -> set[Path]:
     return set(campaign.glob(f"crashes/*/{finding_file.NAME}"))
 
 
-def _without_failure(found: Investigation, request: MinimizeRequest) -> Iterator[str]:
-    """Lines about a case on which no lane fails: how the lanes ended, and which nodes of a model they did not have."""
+def _without_failure(found: Investigation) -> Iterator[str]:
+    """Lines about a case on which no lane fails: how the lanes ended."""
     yield "no lane fails on it"
     yield from (f"  {line}" for line in found.endings)
-    if request.model and (line := request.model.left_out):
-        yield f"  {line}"
 
 
 def _document(each: Minimized) -> dict[str, object]:
@@ -134,5 +177,6 @@ def lines(each: Minimized) -> Sequence[str]:
         f"{each.kind} on {each.lane}: {', '.join(each.ops)}; {number_of(each.calls, 'call')}{ahead}"
         f"{'' if each.finished else '; stopped at the limit of calls or time'}",
         f"  {', '.join(smaller) or 'not smaller than before'}",
+        *([f"  known: the same failure as {each.known_as}"] if each.known_as else []),
         f"  {os.path.relpath(each.folder)}",
     )

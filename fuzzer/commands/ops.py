@@ -1,72 +1,57 @@
-"""`fuzz ops`: lists the operators, or the converters of TVM's importers that they reach."""
+"""`fuzz ops`: lists the operators, the converters of TVM's importers that they reach, or those that reach a part."""
 
 from __future__ import annotations
 
-import os
-from typing import Annotated
+from collections.abc import Sequence
 
-import typer
 from rich.console import Console
-from rich.progress import Progress
-from rich.status import Status
 
-from fuzzer.commands.options import JsonFlag
-from fuzzer.commands.selection import ops_of_dialects
+from fuzzer.commands.ops_options import OpsOptions
+from fuzzer.commands.ops_reach import lines, map_of, reaching
+from fuzzer.commands.selection import ops_named
 from fuzzer.commands.tables import print_table
-from fuzzer.coverage import measure as coverage_of
-from fuzzer.coverage import onnx_report
-from fuzzer.coverage import report as coverage_report
+from fuzzer.commands.with_options import with_options
+from fuzzer.coverage.measure import CoverageOptions
+from fuzzer.coverage.shown import shown
 from fuzzer.system.terminal import echo, print_json
-from generators.graph import Invalid
-from generators.op import no_attrs
+from generators.op import Op, no_attrs
 
 
-def ops(
-    coverage: Annotated[
-        bool, typer.Option("--coverage", help="List the converters of TVM that are reached, and why others are not.")
-    ] = False,
-    only: Annotated[str, typer.Option("--ops", metavar="GLOB", help="Only these operators.")] = "*",
-    count: Annotated[int, typer.Option(min=1, help="With --coverage: programs of each operator.")] = 12,
-    seed: Annotated[int, typer.Option(min=0, help="With --coverage: the seed of the programs.")] = 0,
-    dynamo: Annotated[bool, typer.Option(help="With --coverage: also use the slow ONNX exporter.")] = True,
-    workers: Annotated[int, typer.Option(min=1, help="With --coverage: programs at the same time.")] = max(
-        1, os.cpu_count() or 1
-    ),
-    dialect: Annotated[str, typer.Option(metavar="NAME", help="torch or onnx.")] = "torch",
-    json: JsonFlag = False,
-) -> None:
+@with_options(OpsOptions)
+def ops(options: OpsOptions) -> None:
     """List the operators."""
-    torch, onnx = ops_of_dialects(only, dialect)
-    if torch and onnx:
-        raise Invalid("--dialect takes one dialect here: torch or onnx")
-    if coverage and onnx:
-        with Status("drawing cases ...", console=Console(stderr=True)):
-            found = onnx_report.measured(onnx, count, seed)
-        if json:
-            print_json(onnx_report.document(found))
-        else:
-            echo(*onnx_report.text(found), sep="\n")
+    if options.reach is not None:
+        _print_reach(options, options.reach)
         return
-    if coverage:
-        measured = _measured(coverage_of.CoverageOptions(torch, count, seed, dynamo, workers))
-        if json:
-            print_json(coverage_report.document(measured))
-        else:
-            echo(*coverage_report.text(measured), sep="\n")
-        return
-    if json:
-        print_json([{"name": op.name, "arity": op.arity, "attrs": sorted(op.schema)} for op in (*torch, *onnx)])
-        return
-    rows = []
-    for op in (*torch, *onnx):
-        low, high = op.arity
-        schema = op.schema if op.attrs is not no_attrs else {}
-        attrs = ", ".join(f"{key}: {kind.description}" for key, kind in schema.items())
-        rows.append((op.name, str(low) if low == high else f"{low} to {high}", attrs))
-    print_table(("operator", "operands", "attributes"), rows)
+    operators = ops_named(options.ops, options.dialect)
+    if options.coverage:
+        _print_coverage(options, operators)
+    elif options.json:
+        print_json([{"name": op.name, "arity": op.arity, "attrs": sorted(op.schema)} for op in operators])
+    else:
+        print_table(("operator", "operands", "attributes"), [_row(op) for op in operators])
 
 
-def _measured(options: coverage_of.CoverageOptions) -> coverage_of.Coverage:
-    with Progress(console=Console(stderr=True)) as progress:
-        task = progress.add_task("exporting programs", total=coverage_of.number_of_trials(options))
-        return coverage_of.measure(options, lambda coverage: progress.update(task, completed=coverage.trials))
+def _print_reach(options: OpsOptions, wanted: str) -> None:
+    reach_map = map_of(options.toolchain, options.workers)
+    parts = reaching(reach_map, wanted)
+    if options.json:
+        print_json(parts)
+    else:
+        echo(*lines(parts, len(reach_map.rows)), sep="\n")
+
+
+def _print_coverage(options: OpsOptions, operators: Sequence[Op]) -> None:
+    measured = CoverageOptions(tuple(operators), options.count, options.seed, options.dynamo, options.workers)
+    found = shown(options.dialect, measured, Console(stderr=True))
+    if options.json:
+        print_json(found.document)
+    else:
+        echo(*found.lines, sep="\n")
+
+
+def _row(op: Op) -> tuple[str, str, str]:
+    low, high = op.arity
+    schema = op.schema if op.attrs is not no_attrs else {}
+    attrs = ", ".join(f"{key}: {kind.description}" for key, kind in schema.items())
+    return op.name, str(low) if low == high else f"{low} to {high}", attrs

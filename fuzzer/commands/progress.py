@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from fuzzer.isolate.counting_lab import CountingLab
+from fuzzer.isolate.fleet import Lab
 from fuzzer.system.exit_codes import Exit
 from fuzzer.system.terminal import echo, say
-
-if TYPE_CHECKING:
-    from fuzzer.isolate.fleet import Lab
-    from fuzzer.isolate.reports import SanitizerReport, ScriptRun
-    from generators.graph import Case
-    from oracles.lane import LaneSpec
-    from oracles.outcome import Result
 
 
 class ProgressLine:
@@ -54,35 +47,6 @@ def working(what: str, kept: Callable[[], str]) -> Iterator[ProgressLine]:
         raise typer.Exit(Exit.INTERRUPTED) from None
 
 
-@dataclass
-class Counted:
+def counting(lab: Lab, shown: ProgressLine) -> CountingLab:
     """A lab that counts its runs on the progress line."""
-
-    lab: Lab
-    shown: ProgressLine
-    runs: int = 0
-
-    @property
-    def versions(self) -> dict[str, str]:
-        return self.lab.versions
-
-    @property
-    def cpu_seconds(self) -> float:
-        return self.lab.cpu_seconds
-
-    def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
-        return self._counted(self.lab.run(case, lanes))
-
-    def run_fresh(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
-        return self._counted(self.lab.run_fresh(case, lanes))
-
-    def _counted(self, result: Result) -> Result:
-        self.runs += 1
-        self.shown.count(self.runs, "runs")
-        return result
-
-    def run_script(self, source: str, lane: LaneSpec) -> ScriptRun:
-        return self.lab.run_script(source, lane)
-
-    def examine(self, case: Case, lane: LaneSpec) -> tuple[SanitizerReport, ...]:
-        return self.lab.examine(case, lane)
+    return CountingLab(lab, lambda runs: shown.count(runs, "runs"))

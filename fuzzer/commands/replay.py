@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated
@@ -12,12 +11,13 @@ from typing import Annotated
 import typer
 
 from fuzzer.commands.options import JsonFlag, PreloadFile
-from fuzzer.commands.progress import Counted, working
+from fuzzer.commands.progress import counting, working
 from fuzzer.commands.selection import lanes_named
 from fuzzer.commands.tables import print_table
 from fuzzer.findings import replay as replaying
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.isolate.fleet import BackendKey, Fleet
+from fuzzer.system import temporary
 from fuzzer.system.exit_codes import Exit
 from fuzzer.system.terminal import echo, print_json, program, say
 from fuzzer.toolchains.lanes import in_toolchains, named
@@ -45,10 +45,10 @@ def replay(
     find_all = finder(preload)
     with (
         working("running the finding", lambda: f"nothing is saved; {finding} is unchanged") as shown,
-        Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), find_all) as fleet,
+        Fleet(temporary.new_folder(), find_all) as fleet,
     ):
         _report_other_preload(doc, fleet.versions)
-        result = replaying.replay(Counted(fleet, shown), doc, case, in_toolchains(chosen, where), times)
+        result = replaying.replay(counting(fleet, shown).run_fresh, doc, case, in_toolchains(chosen, where), times)
         releases = {each.name: fleet.backend(BackendKey(each.name)).versions["tvm"] for each in where}
     if json:
         runs = [

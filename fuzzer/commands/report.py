@@ -9,7 +9,7 @@ import typer
 
 from fuzzer.findings.record import read
 from fuzzer.report.document import Format, joined, text
-from fuzzer.system.files import write_atomically
+from fuzzer.system.files import make_folder, write_output
 from fuzzer.system.terminal import echo, next_line, say
 from generators.graph import Invalid
 
@@ -37,8 +37,8 @@ def report(
         paths = {out / f"{slug}.{format}": each for slug, each in texts.items()}
     try:
         for path, each in paths.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(path, each.encode())
+            make_folder(path.parent)
+            write_output(path, each.encode())
     except OSError as error:
         raise Invalid(f"{error.filename or out}: {error.strerror}") from None
     say(f"wrote {len(paths)} to {out}; {next_line('file', findings[0])}")

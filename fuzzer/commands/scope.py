@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 import typer
 
-from fuzzer.commands.options import JsonFlag, PreloadFile
-from fuzzer.commands.progress import Counted, working
-from fuzzer.findings import finding_file
+from fuzzer.commands.options import JsonFlag, PreloadFile, Trust
+from fuzzer.commands.progress import counting, working
+from fuzzer.findings import finding_file, made_here
 from fuzzer.findings.record import FindingRecord, read
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.report.closer_look import look_closer
 from fuzzer.report.scope_section import rows
+from fuzzer.system import temporary
 from fuzzer.system.terminal import echo, next_line, one_sentence, print_json, say
 from fuzzer.toolchains.registry import finder
-from fuzzer.triage.scope.find import CPU_SECONDS
+from fuzzer.triage.scope.find import WHOLE_EFFORT
 from fuzzer.triage.scope.words import sentence
-from generators.graph import Graph, Invalid, Node
-from generators.table import dialect_of
-from generators.torch.source import statements
+from generators.dialect import dialect_named
+from generators.graph import Graph, Invalid
 
 
 def scope(
@@ -32,7 +32,8 @@ def scope(
     again: Annotated[bool, typer.Option("--again", help="Look again where the scope is known.")] = False,
     seconds: Annotated[
         float, typer.Option(metavar="SECONDS", min=1.0, help="CPU seconds for each finding.")
-    ] = CPU_SECONDS,
+    ] = WHOLE_EFFORT.seconds,
+    trust: Trust = False,
     preload: PreloadFile = None,
     json: JsonFlag = False,
 ) -> None:
@@ -47,13 +48,17 @@ def scope(
     errors: list[Exception] = []
     with (
         working("looking for the scope", lambda: f"{len(done)} of {len(folders)} findings have their scope") as shown,
-        Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), finder(preload)) as fleet,
+        Fleet(temporary.new_folder(), finder(preload)) as fleet,
     ):
-        lab = Counted(fleet, shown)
+        lab = counting(fleet, shown)
         for folder in folders:
             try:
                 known = read(folder)
-                done.append(known if known.doc.scope.cases and not again else look_closer(lab, folder, seconds))
+                if again or not known.doc.scope.cases:
+                    if not trust:
+                        made_here.require(folder)
+                    known = look_closer(lab, folder, replace(WHOLE_EFFORT, seconds=seconds))
+                done.append(known)
             except Exception as error:
                 say(one_sentence(f"{folder.name}: {type(error).__name__}: {error}"))
                 errors.append(error)
@@ -80,17 +85,8 @@ def _folders(path: Path) -> list[Path]:
 def _calls(graph: Graph) -> str:
     """The types of the inputs and the calls, in one line."""
     inputs = ", ".join(f"{item.value.name}: {item.value.type}" for item in graph.inputs)
-    calls = (line for node in graph.nodes for line in _call(node))
+    calls = (line for node in graph.nodes for line in dialect_named(graph.dialect).text(node))
     return "; ".join([inputs, *calls])
-
-
-def _call(node: Node) -> list[str]:
-    """The call as PyTorch's source has it, or the node of ONNX with the attributes that are not left out."""
-    if dialect_of(node.op) == "torch":
-        return statements(node, node.args, "layer")
-    given = [f"{name}={value!r}" for name, value in node.attrs.items() if value is not None]
-    results = ", ".join(value.name for value in node.results)
-    return [f"{results} = {node.title}({', '.join([*node.args, *given])})"]
 
 
 def _lines(record: FindingRecord) -> list[str]:
@@ -103,6 +99,8 @@ def _lines(record: FindingRecord) -> list[str]:
     for title, pairs in (("operators", found.siblings), ("routes", found.routes)):
         if pairs:
             lines.append(f"  {title}: " + ", ".join(f"{name} {answer}" for name, answer in pairs))
+    for each in found.ignored:
+        lines.append(f"  ignores {each.attribute}: it is right where that is {each.as_if}, and not {each.value}")
     if record.natural:
         lines.append(f"  a usual case: {_calls(graph)}")
     return lines

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
 from fuzzer.lanes import select
+from generators.dialect import dialect_named
+from generators.dialect_names import DEFAULT, NAMES
 from generators.graph import Invalid
 from generators.op import Op
-from generators.table import DIALECTS
-from generators.torch.ops import OPS
 from oracles.lane import LaneSpec
 
 
@@ -23,41 +23,40 @@ def lanes_named(globs: str, dialect: str | None = None) -> tuple[LaneSpec, ...]:
     return chosen
 
 
-def ops_named(globs: str) -> tuple[Op, ...]:
-    """The operators of PyTorch with these names. Raise `Invalid` where there are none."""
-    chosen = _matching(OPS, globs)
-    if not chosen:
-        raise Invalid(f"{_none_matches(globs, OPS)}; `fuzz ops` lists them")
-    return chosen
+def ops_named(globs: str, dialect: str = DEFAULT) -> tuple[Op, ...]:
+    """The operators of one dialect with these names. Raise `Invalid` for several dialects, for one that is not known,
+    and where there are no operators."""
+    name = one_dialect(dialect)
+    return ops_of_dialects(globs, name)[name]
 
 
-def ops_of_dialects(globs: str, dialects: str) -> tuple[tuple[Op, ...], tuple[Op, ...]]:
-    """The operators of PyTorch and those of ONNX with these names; none of a dialect that is not named. The names of
-    ONNX have no version, or one: Conv, Conv-11. Raise `Invalid` for a dialect that is not known, or without operators.
-    """
+def one_dialect(dialect: str) -> str:
+    """The dialect of this name. Raise `Invalid` for several dialects, and for one that is not known."""
+    name, *others = dialects_named(dialect)
+    if others:
+        raise Invalid(f"--dialect takes one dialect here: {' or '.join(NAMES)}")
+    return name
+
+
+def ops_of_dialects(globs: str, dialects: str) -> Mapping[str, tuple[Op, ...]]:
+    """By dialect, the operators with these names; nothing of a dialect that is not named, or has none. Names have no
+    version, or one: Conv, Conv-11. Raise `Invalid` for a dialect that is not known, or without operators."""
     named = dialects_named(dialects)
-    torch = _matching(OPS, globs) if "torch" in named else ()
-    onnx = _matching(rows_of_onnx(), globs) if "onnx" in named else ()
-    if not torch and not onnx:
-        rows = (*(OPS if "torch" in named else ()), *(rows_of_onnx() if "onnx" in named else ()))
-        command = "fuzz ops" if "torch" in named else "fuzz ops --dialect onnx"
-        raise Invalid(f"{_none_matches(globs, rows)}; `{command}` lists them")
-    return torch, onnx
+    rows = {name: dialect_named(name).drawn() for name in NAMES if name in named}
+    chosen = {name: found for name, each in rows.items() if (found := _matching(each, globs))}
+    if not chosen:
+        command = "fuzz ops" if DEFAULT in named else f"fuzz ops --dialect {next(iter(rows))}"
+        raise Invalid(f"{_none_matches(globs, [op for each in rows.values() for op in each])}; `{command}` lists them")
+    return chosen
 
 
 def dialects_named(dialects: str) -> list[str]:
     """The dialects of a list with commas. Raise `Invalid` for one that is not known."""
     named = [name.strip() for name in dialects.split(",")]
     for name in named:
-        if name not in DIALECTS:
-            raise Invalid(f"no dialect {name!r}; there are {' and '.join(DIALECTS)}")
+        if name not in NAMES:
+            raise Invalid(f"no dialect {name!r}; there are {' and '.join(NAMES)}")
     return named
-
-
-def rows_of_onnx() -> tuple[Op, ...]:
-    from generators.onnx.rows import OPS as ROWS  # reads the schemas, which torch alone does not need
-
-    return ROWS
 
 
 def _matching(rows: tuple[Op, ...], globs: str) -> tuple[Op, ...]:

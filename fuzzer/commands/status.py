@@ -10,12 +10,12 @@ from typing import Annotated
 import msgspec
 import typer
 
-from fuzzer.campaign.layout import ERRORS
+from fuzzer.campaign.store.layout import ERRORS
 from fuzzer.commands.options import JsonFlag
 from fuzzer.system.terminal import echo, next_line, print_json
+from fuzzer.watching.causes import Causes, causes_in
 from fuzzer.watching.formatting import (
     could_not_be_done,
-    counted,
     duration,
     evaluated_wrongly,
     failed_by_itself,
@@ -25,9 +25,13 @@ from fuzzer.watching.formatting import (
     sparkline,
     waiting_line,
 )
+from fuzzer.watching.glance import confirmed_lines, glance, waiting_lines
+from fuzzer.watching.lane_lines import LaneCounts, summary
+from fuzzer.watching.lane_lines import lines as lane_lines
 from fuzzer.watching.status import CURVE, Status, status_of
 
-LANES_SHOWN = 16
+CAUSES_SHOWN = 3
+LANES_SHOWN = 8
 ORIGINS_SHOWN = 10
 
 CampaignFolder = Annotated[Path, typer.Option(metavar="DIR", help="The campaign's directory.")]
@@ -40,18 +44,19 @@ def status(
 ) -> None:
     """Show how a campaign is doing, from any shell. With --repair, rebuild its index; nothing is deleted."""
     if repair:
-        from fuzzer.campaign import store  # it loads the lanes and the reports: 0.1 s
+        from fuzzer.campaign.store import store  # it loads the lanes and the reports: 0.1 s
 
         kept = store.repair(campaign)
         typer.echo(f"the index agrees with the files{f'; the damaged one is {kept}' if kept else ''}", err=True)
-    found = status_of(campaign)
+    causes = causes_in(campaign)
+    found = status_of(campaign, causes)
     if json:
         print_json(found)
     else:
-        echo(*_lines(found), sep="\n")
+        echo(*_lines(found, causes), sep="\n")
 
 
-def _lines(found: Status) -> Iterator[str]:
+def _lines(found: Status, causes: Causes) -> Iterator[str]:
     who = f"process {found.holder} runs it" if found.holder else "not running"
     own = f"{number_of(found.own_tests, 'test')} done{' here' if found.origins else ''}"
     yield f"{found.campaign}: seed {found.seed}, {own}, {who}"
@@ -63,11 +68,14 @@ def _lines(found: Status) -> Iterator[str]:
     yield f"{clock}: {tests}, {results}{together}{_lately(found)}"
     if found.aim:
         yield f"aim: {found.aim}"
-    yield f"findings: {counted(found.findings) or 'none yet'}; {found.flaky} flaky; {found.today} in 24 h"
+    first = glance(causes)
+    yield from confirmed_lines(first, CAUSES_SHOWN)
+    yield from waiting_lines(first, Path(found.campaign), CAUSES_SHOWN)
     if line := waiting_line(found.waiting, found.parked, Path(found.campaign)):
-        yield f"{line}; triage has had {books['triage_used']:.0%} of the CPU"
+        yield f"{line}; triage has had {books['triage_used']:.0%} of the CPU of lanes"
     if found.latest:
-        yield f"latest: {found.latest}, {duration(max(0.0, time.time() - found.latest_at))} ago"
+        ago = duration(max(0.0, time.time() - found.latest_at))
+        yield f"latest finding: {found.latest}, {ago} ago; {found.today} in 24 h, {found.flaky} flaky"
     if errors := books["errors"]:
         yield f"!! {could_not_be_done(errors)}{_location(Path(found.campaign) / ERRORS)}"
     if broken := sum(books["broken"].values()):
@@ -78,10 +86,9 @@ def _lines(found: Status) -> Iterator[str]:
         yield f"!! {found.filing}"
     if found.unreadable:
         yield f"!! {number_of(len(found.unreadable), 'finding')} that cannot be read: {found.unreadable[0]}"
-    for name, column, now in (("findings", 4, sum(found.findings.values())), ("features", 3, found.features)):
-        values = [*(point[column] for point in found.curve), now]
-        if any(values):
-            yield f"{name} {sparkline(values, CURVE)} {now}"
+    findings = [*(point[4] for point in found.curve), sum(found.findings.values())]
+    if any(findings):
+        yield f"findings over time {sparkline(findings, CURVE)}"
     if found.memory:
         yield "memory: " + ", ".join(f"{name} {size(amount)}" for name, amount in found.memory.items())
     if stages := msgspec.convert(books["stage_cpu_seconds"], dict[str, float]):
@@ -92,13 +99,10 @@ def _lines(found: Status) -> Iterator[str]:
         yield f"merged: {number_of(count, 'test')} of seed {seed} ({name[:12]})"
     if len(found.origins) > ORIGINS_SHOWN:
         yield f"merged: and {len(found.origins) - ORIGINS_SHOWN} more (--json)"
-    for lane, counts in list(found.lanes.items())[:LANES_SHOWN]:
-        mark = "!!" if lane in found.failing else "  "
-        yield f"{mark} {lane:26} {counted(counts)}"
-    if len(found.lanes) > LANES_SHOWN:
-        yield f"   and {len(found.lanes) - LANES_SHOWN} lanes more (--json)"
-    if found.failing:
-        yield "!! these lanes suddenly give far fewer results than before"
+    lanes = [LaneCounts(lane, counts, lane in found.failing) for lane, counts in found.lanes.items()]
+    if line := summary(lanes):
+        yield line
+        yield from lane_lines(lanes, LANES_SHOWN)
     yield next_line("triage", "--campaign", found.campaign)
 
 

@@ -1,66 +1,84 @@
-"""`fuzz sweep`: runs PyTorch's own samples of every operator through the lanes."""
+"""`fuzz sweep`: runs the samples of every operator through the lanes."""
 
 from __future__ import annotations
 
-import math
-import os
-from pathlib import Path
-from typing import Annotated
+from collections import Counter
+from collections.abc import Iterator
 
-import typer
-
-from fuzzer.campaign import sweep as sweeping
-from fuzzer.campaign.loop import Campaign
-from fuzzer.campaign.settings import LaneMix, RunLimits, Settings, TriageLimits
-from fuzzer.campaign.start import obey_signals, to_stop, warm_up
-from fuzzer.campaign.store import Store
-from fuzzer.commands.options import DRAIN_SECONDS, JsonFlag, LanesGlob, PreloadFile
+from fuzzer.campaign.plan.settings import LaneMix, RunLimits, Settings
+from fuzzer.campaign.run.loop import Campaign
+from fuzzer.campaign.run.start import obey_signals, to_stop, warm_up
+from fuzzer.campaign.store.store import Store
 from fuzzer.commands.progress import working
-from fuzzer.commands.selection import lanes_named
+from fuzzer.commands.selection import lanes_named, one_dialect
+from fuzzer.commands.sweep_options import SweepOptions
+from fuzzer.commands.with_options import with_options
+from fuzzer.evaluation import samples as taking
+from fuzzer.evaluation.sample_source import source_of
+from fuzzer.evaluation.sweep import Sweep
+from fuzzer.evaluation.sweep_table import KINDS, NEWLY_WRONG, Table, read_table
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.system.terminal import echo, next_line, print_json, say
-from fuzzer.toolchains.lanes import in_toolchains
+from fuzzer.toolchains.lanes import in_toolchains, named
 from fuzzer.toolchains.registry import finder
-from fuzzer.toolchains.toolchain import HOST
 from fuzzer.watching.watch import watched
 
 
-def sweep(
-    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the sweep, which is started or continued.")],
-    ops: Annotated[
-        str | None, typer.Option(metavar="GLOB", help="Globs for PyTorch's operators (OpInfo names); by default all.")
-    ] = None,
-    samples: Annotated[
-        int | None, typer.Option(min=1, help="Samples of each operator and dtype; by default 2.")
-    ] = None,
-    lanes: LanesGlob = "*",
-    seconds: Annotated[float | None, typer.Option(min=0, help="Stop after this many seconds.")] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Tests that run at the same time.")] = max(1, os.cpu_count() or 1),
-    preload: PreloadFile = None,
-    json: JsonFlag = False,
-) -> None:
-    """Run PyTorch's own samples of every operator through the lanes, and write the table DIR/sweep.html."""
-    chosen = in_toolchains(lanes_named(lanes), (HOST,))
-    find_all = finder(preload)
-    say("taking PyTorch's samples (a minute for all operators) ...")
+@with_options(SweepOptions)
+def sweep(options: SweepOptions) -> None:
+    """Run PyTorch's own samples, or ONNX's node tests, of every operator through the lanes.
+
+    The table is DIR/sweep.html, and DIR/sweep.json for machines. Findings are confirmed, reduced and saved in
+    DIR/crashes."""
+    dialect, toolchains = one_dialect(options.dialect), named(options.toolchain)
+    source = source_of(dialect)
+    chosen = in_toolchains(lanes_named(options.lanes or source.lanes, dialect), toolchains)
+    find_all = finder(options.preload)
+    against = read_table(options.against) if options.against else None
+    say(f"taking {source.title} ({source.lasts}) ...")
     with working("taking samples", lambda: "no sample is kept; the next sweep takes them again"):
-        task = sweeping.Sweep(out, sweeping.gather(out, ops, samples))
+        task = Sweep(options.out, taking.gather(options.out, dialect, options.ops, options.samples), dialect)
     stop_requested = to_stop()
-    with Store(out, None) as store, Fleet(store.scratch, find_all, tell=say) as executor:
-        triage = TriageLimits(drain=math.inf if seconds is None else DRAIN_SECONDS)
+    with Store(options.out, None) as store, Fleet(store.scratch, find_all, tell=say) as executor:
         settings = Settings(
-            out, store.state.seed, LaneMix(chosen), RunLimits(seconds), triage=triage, workers=workers, json=json
+            options.out,
+            store.state.seed,
+            LaneMix(chosen),
+            RunLimits(options.seconds),
+            triage=options.triage,
+            workers=options.workers,
+            json=options.json,
         )
         warm_up(executor, (), stop_requested)
         campaign = Campaign(settings, store, executor, task.case, task.watch)
         obey_signals(campaign, stop_requested)
         with watched(campaign):
             campaign.run()
-        table = task.write_table()
-    if json:
-        print_json({"samples": table.samples, "done": table.done, "totals": table.totals})
+        table = task.write_table(executor.versions, against, [each.name for each in toolchains])
+    _tell(table, options)
+
+
+def _tell(table: Table, options: SweepOptions) -> None:
+    if options.json:
+        shown = {"samples": table.samples, "done": table.done, "totals": table.totals, "without": table.without}
+        print_json({**shown, "changes": table.changes})
         return
     for lane, counts in table.totals.items():
         echo(f"{lane:20} " + ", ".join(f"{count} {status}" for status, count in sorted(counts.items())))
-    again = ("sweep", "--out", out) if table.done < table.samples else ("triage", "--campaign", out)
-    echo(f"{table.done} of {table.samples} samples; table: {out / 'sweep.html'}; {next_line(*again)}")
+    for line in _lines_on_changes(table):
+        echo(line)
+    if table.without:
+        echo(f"{table.without} samples have no case; the table says why")
+    again = ("sweep", "--out", options.out) if table.done < table.samples else ("triage", "--campaign", options.out)
+    echo(f"{table.done} of {table.samples} samples; table: {options.out / 'sweep.html'}; {next_line(*again)}")
+
+
+def _lines_on_changes(table: Table) -> Iterator[str]:
+    """What is newly wrong, and how much has changed; nothing where nothing has."""
+    kinds = Counter(change.kind for change in table.changes)
+    for change in table.changes:
+        if change.kind == NEWLY_WRONG:
+            yield f"{change.kind}: {change.key} in {change.lane}: now {change.after}: {change.reason}"
+    if kinds:
+        counted = ", ".join(f"{kinds[kind]} {kind}" for kind in KINDS)
+        yield f"changes: {counted}; the table lists them"

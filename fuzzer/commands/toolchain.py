@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Annotated
@@ -14,6 +13,7 @@ import typer
 from fuzzer.commands.options import JsonFlag
 from fuzzer.evaluation import toolchain_check as checking
 from fuzzer.isolate.fleet import Fleet
+from fuzzer.system import temporary
 from fuzzer.system.child_environment import inherited
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.system.terminal import echo, next_line, print_json, say
@@ -106,7 +106,7 @@ def run_python(
 def check(name: Name, json: JsonFlag = False) -> None:
     """Run a small case through all lanes of a toolchain. Exit code 69 if a lane fails."""
     found = registry.find(name) if registry.is_host(name) else registry.read(name).toolchain
-    with Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), registry.find) as fleet:
+    with Fleet(temporary.new_folder(), registry.find) as fleet:
         report = checking.check(found, fleet)
     if json:
         print_json(report)

@@ -3,26 +3,45 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from pathlib import Path
 
-from fuzzer.campaign.loop import Campaign
-from fuzzer.campaign.settings import SCOPES, LaneMix, RunLimits, Settings, TriageLimits
-from fuzzer.campaign.start import obey_signals, to_stop, warm_up
-from fuzzer.campaign.store import Store
+from fuzzer.campaign.plan.settings import SCOPES, LaneMix, RunLimits, Settings, TriageLimits
+from fuzzer.campaign.run.loop import Campaign
+from fuzzer.campaign.run.start import WARM_UP, obey_signals, to_stop, warm_up
+from fuzzer.campaign.store.store import Store
+from fuzzer.commands.progress import working
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.system.processes import keep_memory_tight
-from fuzzer.system.terminal import echo, next_line, print_json, say
+from fuzzer.system.terminal import campaign_option, command, echo, next_line, print_json, say
 from fuzzer.toolchains.lanes import named
 from fuzzer.toolchains.registry import finder
+from fuzzer.watching.cause_lines import provisional_line
+from fuzzer.watching.causes import Causes, causes_in
 from fuzzer.watching.finding_summary import found_line
 from fuzzer.watching.formatting import lacking_line, number_of, waiting_line
-from fuzzer.watching.on_disk import waiting_in
 from fuzzer.watching.watch import watched
+from generators.graph import Invalid
 
 
-def work(campaign: Path, seconds: float | None, workers: int, releases: str, preload: Path | None, json: bool) -> None:
-    """Investigate what waits and what is parked, until nothing is left or the time is up."""
-    before = sum(waiting_in(campaign))
+@dataclass(frozen=True, slots=True)
+class WorkLimits:
+    """`cause` names a sighting of the only cause to investigate. No investigation begins after `seconds`."""
+
+    cause: str | None
+    seconds: float | None
+    workers: int
+
+    def of_triage(self, only: frozenset[str]) -> TriageLimits:
+        return TriageLimits(1.0, math.inf if self.seconds is None else self.seconds, SCOPES, only)
+
+
+def work(campaign: Path, limits: WorkLimits, releases: str, preload: Path | None, json: bool) -> None:
+    """Investigate what waits and what is parked, or one cause alone, until nothing is left or the time is up."""
+    causes = causes_in(campaign)
+    counts = causes.counts
+    chosen = members_of(causes, limits.cause) if limits.cause is not None else frozenset()
+    before = len(chosen) or counts.waiting + counts.other_waiting + counts.parked
     if not before:
         _report(campaign, None, json)
         return
@@ -34,34 +53,48 @@ def work(campaign: Path, seconds: float | None, workers: int, releases: str, pre
             store.state.seed,
             LaneMix(),
             RunLimits(tests=0),
-            triage=TriageLimits(share=1.0, drain=math.inf if seconds is None else seconds, scopes=SCOPES),
-            workers=workers,
+            triage=limits.of_triage(chosen),
+            workers=limits.workers,
             releases=tuple(others),
             json=json,
         )
         stop_requested = to_stop()
-        say(f"{number_of(before, 'sighting')} waiting for triage; warming up the compilers ...")
+        say(f"{number_of(before, 'sighting')} to investigate")
+        say(WARM_UP)
         keep_memory_tight()
         with Fleet(store.scratch, find_all, tell=say) as executor:
-            warm_up(executor, others, stop_requested)
+            with working("warm-up", lambda: ""):
+                warm_up(executor, others, stop_requested)
             task = Campaign(settings, store, executor)
-            task.triage.queue.unpark()
+            if not chosen:
+                task.triage.queue.unpark()
             with watched(task):
                 obey_signals(task, stop_requested)
                 task.run()
         _report(campaign, task, json)
 
 
+def members_of(causes: Causes, named: str) -> frozenset[str]:
+    """The sightings of the provisional cause that one of them names. Raise `Invalid` where there is none."""
+    name = Path(named).name
+    for cause in (*causes.provisional, *causes.other_provisional):
+        members = frozenset(doc.slug for doc in cause.members)
+        if name in members:
+            return members
+    lists = command("triage", "--all", *campaign_option(causes.campaign))
+    raise Invalid(f"{named}: no sighting of this name waits; `{lists}` lists them")
+
+
 def _report(campaign: Path, task: Campaign | None, json: bool) -> None:
     new = task.triage.new if task else []
-    waiting, parked = waiting_in(campaign)
+    counts = causes_in(campaign).counts
     done, lacking = (task.triage.done, task.triage.queue.lacking) if task else (0, {})
     if json:
         print_json(
             {
                 "investigated": done,
-                "waiting": waiting,
-                "parked": parked,
+                "waiting": counts.waiting,
+                "parked": counts.parked,
                 "lacking": lacking,
                 "new": [doc.slug for doc in new],
             }
@@ -74,7 +107,11 @@ def _report(campaign: Path, task: Campaign | None, json: bool) -> None:
     echo(f"{number_of(done, 'sighting')} investigated in {task.progress.seconds:.0f} s; {findings}")
     for doc in sorted(new, key=lambda doc: (doc.component, doc.slug)):
         echo(f"  {found_line(doc)}")
-    for line in (waiting_line(waiting, parked, campaign), lacking_line(lacking)):
+    for line in (
+        provisional_line(counts.provisional, counts.sightings),
+        waiting_line(counts.waiting, counts.parked, campaign),
+        lacking_line(lacking),
+    ):
         if line:
             echo(line)
     echo(next_line("triage", "--campaign", campaign))
