@@ -15,9 +15,9 @@ from pathlib import Path
 
 import msgspec
 
-from fuzzer.campaign import index, state
+from fuzzer.campaign.store import index, state
 from fuzzer.findings import finding_file
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.signature import Signature, signature_of
 from generators.graph import Case, Invalid
 from oracles.finding import Component

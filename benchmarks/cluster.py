@@ -29,9 +29,10 @@ sys.path[:0] = [str(TESTS / "fuzzer" / "cluster"), str(TESTS.parent)]
 
 from fake_ray import Answer, Clock, Ray  # noqa: E402
 
-from fuzzer.campaign import index  # noqa: E402
-from fuzzer.campaign.rows import Observations, index_row  # noqa: E402
-from fuzzer.campaign.store import Store  # noqa: E402
+from fuzzer.campaign.plan.settings import RunLimits  # noqa: E402
+from fuzzer.campaign.store import index  # noqa: E402
+from fuzzer.campaign.store.rows import Observations, index_row  # noqa: E402
+from fuzzer.campaign.store.store import Store  # noqa: E402
 from fuzzer.cluster import driver as driver_module  # noqa: E402
 from fuzzer.cluster.collection import SUMS_EVERY, Collector, KnownFinding, Update  # noqa: E402
 from fuzzer.cluster.driver import POLL_SECONDS, ClusterOptions, Driver  # noqa: E402
@@ -173,7 +174,7 @@ def measured(into: Path, sent: SimulatedNodes, nodes: int, updates: int, words: 
     vars(driver_module)["time"] = clock
     machines = Quick(clock, [1], lambda share, folder, seed_cases: Node(sent, share.part))
     polls = max(1, updates // nodes - 1)  # and one at the end
-    options = ClusterOptions("none", into, POLL_SECONDS * polls - 1, nodes=nodes)
+    options = ClusterOptions("none", into, RunLimits(POLL_SECONDS * polls - 1), nodes)
     with Store(into, 1) as store:
         store.scratch.mkdir()
         cpu, wall = time.process_time(), time.monotonic()

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from guidance import ARMS, FIGURES, MIX, curve_of_cases
 
-from fuzzer.campaign.cases import Cases, random_cases
-from fuzzer.campaign.settings import Settings
+from fuzzer.campaign.cases.cases import Cases, random_cases
+from fuzzer.campaign.plan.settings import Settings
 from fuzzer.seeds import corpus
 from fuzzer.seeds.imported import SIZE, files_of, run
 from generators.graph import Case

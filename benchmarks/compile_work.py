@@ -27,9 +27,9 @@ from statistics import median
 
 import numpy as np
 
-from fuzzer.campaign.cases import random_cases
-from fuzzer.campaign.lane_mix import lanes_of
-from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
+from fuzzer.campaign.cases.cases import random_cases
+from fuzzer.campaign.lanes.lane_mix import lanes_of
+from fuzzer.campaign.plan.settings import DRAWN, LaneMix, Settings
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import EVERY_TVM_LANE, OFTEN, SAMPLED_LANES, SCREENING
 from generators.graph import Case

@@ -4,8 +4,8 @@
 
 Runs random tests of the default mix without triage. A least-squares fit of `CPU seconds = test + node * nodes + lane *
 lanes that ended normally` gives TEST_SECONDS, NODE_SECONDS and LANES_SECONDS (for all lanes of a test) of
-`fuzzer.campaign.guidance`. For YIELD, the time of a test and its new failures of TVM are divided equally among the
-dtypes that its operators read. Early tests find more new failures, so tables of runs of different lengths cannot be
+`fuzzer.campaign.cases.guidance`. For YIELD, the time of a test and its new failures of TVM are divided equally among
+the dtypes that its operators read. Early tests find more new failures, so tables of runs of different lengths cannot be
 compared.
 """
 
@@ -21,17 +21,16 @@ from pathlib import Path
 import numpy as np
 from guidance import failures_of
 
-from fuzzer.campaign.cases import random_cases
-from fuzzer.campaign.failure_rates import typed_operators
-from fuzzer.campaign.importer_chooser import EXPENSIVE
-from fuzzer.campaign.lane_chooser import TIER_1, TIER_2, LaneChooser, record_of
-from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
-from fuzzer.campaign.tiers import run_test
-from fuzzer.campaign.unsupported_operators import SAME_ROUTE
+from fuzzer.campaign.cases.cases import random_cases
+from fuzzer.campaign.cases.failure_rates import typed_operators
+from fuzzer.campaign.lanes.lane_chooser import TIER_1, TIER_2, LaneChooser, record_of
+from fuzzer.campaign.plan.settings import DRAWN, LaneMix, Settings
+from fuzzer.campaign.test.tiers import run_test
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
 from generators.graph import Case
 from oracles.finding import Finding
+from oracles.importers import EXPENSIVE
 from oracles.judge import judge_all
 from oracles.lane import Engine
 from oracles.outcome import Built, Ran
@@ -98,7 +97,7 @@ def measure(folder: Path, arguments: argparse.Namespace) -> None:
                 rows.append((1.0, len(case.graph.nodes), ended, len(tvm)))
                 spent.append(executor.cpu_seconds - before)
                 yields.add(case, found, spent[-1])
-                importers.update(SAME_ROUTE.get(lane.importer, lane.importer).value for lane in tvm)
+                importers.update(lane.importer.route.value for lane in tvm)
     table = np.array(rows)
     fitted, (residual,), *_ = np.linalg.lstsq(table[:, :3], np.array(spent), rcond=None)
     test, node, lane = fitted

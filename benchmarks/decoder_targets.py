@@ -10,5 +10,6 @@ from decoders.files import FINDINGS
 from decoders.indexes import INDEX
 from decoders.messages import PROTOCOL
 from decoders.models import IMPORT
+from decoders.scripts import SCRIPTS
 
-TARGETS = {target.name: target for target in (FINDINGS, PROTOCOL, IMPORT, INDEX)}
+TARGETS = {target.name: target for target in (FINDINGS, PROTOCOL, IMPORT, INDEX, SCRIPTS)}

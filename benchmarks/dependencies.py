@@ -3,7 +3,7 @@
     python benchmarks/dependencies.py [--by-licence]
 
 Reads `constraints.txt` and what the installed packages say of themselves: what difftvm needs by itself, with the extra
-`cluster` and with `test`. The versions of two more extras, with tools for developers of difftvm, are in
+`cluster` and with `test`. The versions of three more extras, with tools for developers of difftvm and drivers, are in
 `pyproject.toml`.
 Below the list, it names the licences that ask something of those who distribute a package. Exits with 1 where a package
 is not installed in this version, names no licence, or is not needed.

@@ -1,13 +1,14 @@
 """How many distinct failures of TVM campaigns find for their CPU time, and where that time goes.
 
     python benchmarks/discovery.py [--cpu 1800] [--seeds 1,2,3] [--workers 2] [--store DIR] [--against PATH]
-                                   [--json FILE]
+                                   [--only this] [--json FILE] [--report FILE ...]
 
 Runs `fuzz run` of this checkout for each seed, and stops it when all its processes together took `--cpu` CPU seconds.
-With --against, the checkout at PATH runs after it, with the same seed, interpreter and CPU time. A campaign begins
-with no findings. With --store, it begins with those of the campaign DIR, which are copied (`crashes/`, `waiting/`,
-`parked/`, `corpus/`; no counters, so that each seed begins at test 0), and only failures that it does not have are
-counted.
+With --against, the checkout at PATH runs after it, with the same seed, interpreter and CPU time. Where other work
+loads the machine, the two are started at the same time, one with `--only this` and one with `--only against`, and
+`--report` prints both from their JSON files. A campaign begins with no findings. With --store, it begins with those of
+the campaign DIR, which are copied (`crashes/`, `waiting/`, `parked/`, `corpus/`; no counters, so that each seed begins
+at test 0), and only failures that it does not have are counted.
 
 The columns are, for failures whose component is TVM:
 
@@ -16,12 +17,15 @@ The columns are, for failures whose component is TVM:
     distinct  findings and waiting together
     coarse    the same by coarse signature alone, findings too
     parked    sightings that will not be investigated again by themselves
+    causes    provisional causes of TVM's that wait (`fuzz triage`); each stands for its sightings
+    unknown   sightings that wait and have no suspect
 
 Then the CPU seconds of an investigation as finding.json says them, in the median, for findings with the type of an
 exception and for others, with their number; earlier versions leave out the time of blame and of repro.py. `triage each`
 is the CPU time of all triage for each finding of any component, and leaves nothing out. Then the shares of the CPU
 time. `start` is what a campaign without tests takes. An earlier version does not count the CPU time of triage: then it
-is what tests, start and the supervisor's own time leave. `-` is unknown.
+is what tests, start and the supervisor's own time leave. `supervisor` is the CPU time of its own process, a part of
+`other`. `-` is unknown.
 
 Then the curves after each tenth of the CPU time, and last the ratios of the two versions, by seed and in the median.
 Ctrl-C ends the current campaign and prints what there is; unfinished campaigns are in no median and in no ratio.
@@ -52,7 +56,10 @@ from child_campaign import (
     tree_cpu_seconds,
 )
 
+from fuzzer.campaign.triage.provisional import provisional_causes
 from fuzzer.system.processes import own_cpu_seconds
+from fuzzer.triage.suspect import Certainty
+from oracles.finding import Component
 
 STEPS = 10
 EVERY_SECONDS = 0.5
@@ -70,6 +77,8 @@ class Point(msgspec.Struct, frozen=True):
     coarse: int
     parked: int
     flaky: int
+    causes: int = 0
+    unknown: int = 0
 
     @property
     def distinct(self) -> int:
@@ -83,6 +92,7 @@ class Shares(msgspec.Struct, frozen=True):
     triage: float | None
     start: float
     other: float | None
+    supervisor: float
 
 
 class Cost(msgspec.Struct, frozen=True):
@@ -112,9 +122,13 @@ class CampaignRun(msgspec.Struct, frozen=True):
 
 
 def point(campaign: Path, known: Folders, cpu: float) -> Point:
-    found = distinct_in(read(campaign), known)
-    tests = counted_in(campaign).tally.tests
-    return Point(round(cpu, 1), tests, found.final, found.waiting, found.coarse, found.parked, found.flaky)
+    folders = read(campaign)
+    found, tests = distinct_in(folders, known), counted_in(campaign).tally.tests
+    waiting = folders.waiting.values()
+    causes = sum(cause.is_of_tvm for cause in provisional_causes(waiting, folders.saved.values()))
+    unknown = sum(doc.suspect.certainty is Certainty.UNKNOWN for doc in waiting if doc.component is Component.TVM)
+    numbers = (found.final, found.waiting, found.coarse, found.parked, found.flaky, causes, unknown)
+    return Point(round(cpu, 1), tests, *numbers)
 
 
 def costs(folders: Folders) -> tuple[Cost, Cost]:
@@ -135,11 +149,11 @@ def shares(campaign: Path, total: float, start: float, supervisor: float) -> Sha
     tests, triage = cpu_seconds_of_tests(campaign), counted_in(campaign).tally.triage_cpu_seconds
     start = min(start, total)
     if tests is None:
-        return Shares(None, None, round(start / total, 3), None)
+        return Shares(None, None, round(start / total, 3), None, round(supervisor / total, 3))
     if triage is None:
         triage = max(0.0, total - start - tests - supervisor)
     other = max(0.0, total - start - tests - triage)
-    return Shares(*(round(each / total, 3) for each in (tests, triage, start, other)))
+    return Shares(*(round(each / total, 3) for each in (tests, triage, start, other, supervisor)))
 
 
 # Campaigns
@@ -172,7 +186,7 @@ def campaign_run(
         why = why or (f"exit code {code}: {last_line(log)}" if code else "")
     total = max(total, ended_cpu_seconds() - before)
     end, found = point(folder, known, total), read(folder).without(known)
-    parts = shares(folder, total, start, supervisor) if total else Shares(None, None, 0.0, None)
+    parts = shares(folder, total, start, supervisor) if total else Shares(None, None, 0.0, None, 0.0)
     why = "; ".join(filter(None, (why, *found.unreadable)))
     each = parts.triage * total / len(found.saved) if parts.triage is not None and found.saved else None
     return CampaignRun(seed, version, curve, end, *costs(found), each, parts, str(folder), why)
@@ -212,18 +226,24 @@ def tell(version: str, seed: int, now: Point, cpu: float) -> None:
 
 
 HEAD = (
-    "seed", "version", "CPU s", "tests", "findings", "waiting", "distinct", "coarse", "parked", "flaky",
-    "CPU s with message", "without", "triage each", "tests", "triage", "start", "other",
+    "seed", "version", "CPU s", "tests", "findings", "waiting", "distinct", "coarse", "parked", "flaky", "causes",
+    "unknown", "CPU s with message", "without", "triage each", "tests", "triage", "start", "other", "supervisor",
 )  # fmt: skip
 
 
 def row(run: CampaignRun) -> tuple[str, ...]:
     end, parts = run.end, run.shares
     found = (end.tests, end.findings, end.waiting, end.distinct, end.coarse, end.parked, end.flaky)
+    left = (end.causes, end.unknown)
     names = (str(run.seed), run.version, f"{end.cpu_seconds:.0f}")
     each = "-" if run.triage_each is None else f"{run.triage_each:.2f}"
     times = (_cost(run.with_message), _cost(run.without_message), each)
-    return *names, *map(str, found), *times, *map(_percent, (parts.tests, parts.triage, parts.start, parts.other))
+    return (
+        *names,
+        *map(str, (*found, *left)),
+        *times,
+        *map(_percent, (parts.tests, parts.triage, parts.start, parts.other, parts.supervisor)),
+    )
 
 
 def _cost(cost: Cost) -> str:
@@ -242,8 +262,10 @@ def table(rows: Sequence[Sequence[str]]) -> list[str]:
 
 FIGURES: dict[str, Callable[[Point], int]] = {
     "tests": lambda point: point.tests,
+    "findings": lambda point: point.findings,
     "distinct": lambda point: point.distinct,
     "coarse": lambda point: point.coarse,
+    "causes": lambda point: point.causes,
 }
 
 
@@ -290,6 +312,7 @@ def report(runs: Sequence[CampaignRun], cpu: float) -> list[str]:
 def measured(options: argparse.Namespace, folder: Path) -> list[CampaignRun]:
     """The campaigns, in turns. Those that an interruption leaves are returned."""
     checkouts = {THIS: ROOT, **({AGAINST: options.against.resolve()} if options.against else {})}
+    checkouts = {version: path for version, path in checkouts.items() if options.only in (version, None)}
     for checkout in checkouts.values():
         require_checkout(checkout)
     runs: list[CampaignRun] = []
@@ -316,11 +339,18 @@ def main() -> None:
     parser.add_argument("--store", type=Path, help="a campaign whose findings each campaign begins with")
     parser.add_argument("--against", type=Path, metavar="PATH", help="another checkout")
     parser.add_argument("--json", type=Path, metavar="FILE")
+    parser.add_argument("--only", choices=(THIS, AGAINST))
+    parser.add_argument("--report", type=Path, nargs="+", metavar="FILE", help="print the campaigns of JSON files")
     options = parser.parse_args()
     raise_on_signals()
-    folder = Path(tempfile.mkdtemp(prefix="difftvm-discovery-"))
-    print(f"campaigns in {folder}", flush=True)
-    runs = measured(options, folder)
+    if options.report:
+        runs = [
+            run for path in options.report for run in msgspec.json.decode(path.read_bytes(), type=list[CampaignRun])
+        ]
+    else:
+        folder = Path(tempfile.mkdtemp(prefix="difftvm-discovery-"))
+        print(f"campaigns in {folder}", flush=True)
+        runs = measured(options, folder)
     print(*report(runs, options.cpu), sep="\n")
 
 

@@ -27,7 +27,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fuzzer.campaign import index, state
+from fuzzer.campaign.store import index, state
 from fuzzer.system.process_tree import descendants
 from fuzzer.system.processes import own_cpu_seconds, resident_bytes
 from fuzzer.system.processes import state as process_state

@@ -16,11 +16,11 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from fuzzer.campaign.cases import random_cases
-from fuzzer.campaign.lane_chooser import LaneChooser
-from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
-from fuzzer.campaign.tier_lanes import expensive_importers, tier_1
-from fuzzer.campaign.tier_one import Verdict, evaluation_disagrees, references, verdicts
+from fuzzer.campaign.cases.cases import random_cases
+from fuzzer.campaign.lanes.lane_chooser import LaneChooser
+from fuzzer.campaign.plan.settings import DRAWN, LaneMix, Settings
+from fuzzer.campaign.test.tier_lanes import expensive_importers, tier_1
+from fuzzer.campaign.test.tier_one import ImportVerdict, evaluation_disagrees, references, verdicts
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING, TORCH_LANES, plain_of
 from oracles.outcome import Stage, facts_of
@@ -57,7 +57,7 @@ def measure(folder: Path, tests: int, seed: int) -> int:
             for lane in found:
                 reasons = [name for name in facts_of(first.outcomes[lane]).behaviour if name.startswith("undefined ")]
                 undefined.update(reason.removeprefix("undefined ") for reason in reasons)
-            wrong = [plain_of(lane) for lane, verdict in found.items() if verdict is Verdict.WRONG]
+            wrong = [plain_of(lane) for lane, verdict in found.items() if verdict is ImportVerdict.WRONG]
             outcomes = {**first.outcomes, **(executor.run(case, wrong).outcomes if wrong else {})}
             confirmed += len(wrong)
             for lane in evaluation_disagrees(first.outcomes, outcomes):

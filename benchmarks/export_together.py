@@ -19,10 +19,11 @@ from pathlib import Path
 
 import torch
 
-from fuzzer.campaign.cases import random_cases
-from fuzzer.campaign.settings import LaneMix, Settings
+from fuzzer.campaign.cases.cases import random_cases
+from fuzzer.campaign.plan.settings import LaneMix, Settings
 from fuzzer.lanes.base.prepared_case import PreparedCase
 from fuzzer.lanes.torch.decompositions import remember_decompositions
+from fuzzer.lanes.torch.prepared import exported, model_of, tensors_of
 
 GROUPS = (1, 4, 8, 16)
 WARM = 10
@@ -34,7 +35,7 @@ class Together(torch.nn.Module):
 
     def __init__(self, cases: Sequence[PreparedCase]) -> None:
         super().__init__()
-        self.models = torch.nn.ModuleList(case.model for case in cases)
+        self.models = torch.nn.ModuleList(model_of(case) for case in cases)
         self.counts = [len(case.inputs) for case in cases]
 
     def forward(self, *inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
@@ -70,7 +71,7 @@ def exportable(seed: int, count: int) -> Iterator[PreparedCase]:
         prepared = PreparedCase(case, lambda stage: None)
         try:
             assert not case.graph.symbols
-            assert prepared.exported
+            assert exported(prepared)
         except Exception:
             continue
         if index >= WARM:
@@ -84,7 +85,7 @@ def measured(cases: Sequence[PreparedCase], size: int) -> tuple[float, float]:
     for start in range(0, whole, size):
         group = cases[start : start + size]
         model = Together(group).eval()
-        inputs = tuple(tensor for case in group for tensor in case.torch_inputs())
+        inputs = tuple(tensor for case in group for tensor in tensors_of(case))
         with torch.no_grad():
             before = time.process_time()
             program = torch.export.export(model, inputs)

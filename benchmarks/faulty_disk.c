@@ -52,11 +52,13 @@ static int concerns(const char *path) {
   return owner && owner == getpid() && is_in(path, root) && !is_in(path, without);
 }
 
-/* The path that a descriptor has, or the path of `name` below it. */
+/* The path that a descriptor has, or the path of `name` below it. A name may begin with an open folder (proc(5)). */
 static int path_of(int fd, const char *name, char *path) {
   char link[64];
+  int size_of_folder = 0;
   if (!owner) return 0;
-  if (name && (name[0] == '/' || fd == AT_FDCWD)) return snprintf(path, PATH_MAX, "%s", name) > 0;
+  if (name && sscanf(name, "/proc/self/fd/%d/%n", &fd, &size_of_folder) == 1 && size_of_folder) name += size_of_folder;
+  else if (name && (name[0] == '/' || fd == AT_FDCWD)) return snprintf(path, PATH_MAX, "%s", name) > 0;
   snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
   ssize_t size = readlink(link, path, PATH_MAX - 1);
   if (size < 0) return 0;
@@ -132,23 +134,28 @@ int ftruncate64(int fd, off64_t size) {
 }
 
 int rename(const char *from, const char *to) {
-  if (concerns(from)) return WHOLE('R', from, to, 0, NEXT(rename)(from, to));
+  char path[PATH_MAX], second[PATH_MAX];
+  if (path_of(AT_FDCWD, from, path) && path_of(AT_FDCWD, to, second) && concerns(path))
+    return WHOLE('R', path, second, 0, NEXT(rename)(from, to));
   return NEXT(rename)(from, to);
 }
 
-int mkdir(const char *path, mode_t mode) {
-  if (concerns(path)) return WHOLE('M', path, NULL, 0, NEXT(mkdir)(path, mode));
-  return NEXT(mkdir)(path, mode);
+int mkdir(const char *name, mode_t mode) {
+  char path[PATH_MAX];
+  if (path_of(AT_FDCWD, name, path) && concerns(path)) return WHOLE('M', path, NULL, 0, NEXT(mkdir)(name, mode));
+  return NEXT(mkdir)(name, mode);
 }
 
-int unlink(const char *path) {
-  if (concerns(path)) return WHOLE('U', path, NULL, 0, NEXT(unlink)(path));
-  return NEXT(unlink)(path);
+int unlink(const char *name) {
+  char path[PATH_MAX];
+  if (path_of(AT_FDCWD, name, path) && concerns(path)) return WHOLE('U', path, NULL, 0, NEXT(unlink)(name));
+  return NEXT(unlink)(name);
 }
 
-int rmdir(const char *path) {
-  if (concerns(path)) return WHOLE('D', path, NULL, 0, NEXT(rmdir)(path));
-  return NEXT(rmdir)(path);
+int rmdir(const char *name) {
+  char path[PATH_MAX];
+  if (path_of(AT_FDCWD, name, path) && concerns(path)) return WHOLE('D', path, NULL, 0, NEXT(rmdir)(name));
+  return NEXT(rmdir)(name);
 }
 
 int unlinkat(int folder, const char *name, int flags) {
@@ -158,12 +165,13 @@ int unlinkat(int folder, const char *name, int flags) {
   return NEXT(unlinkat)(folder, name, flags);
 }
 
-int open64(const char *path, int flags, ...) {
+int open64(const char *name, int flags, ...) {
+  char path[PATH_MAX];
   va_list rest;
   va_start(rest, flags);
   mode_t mode = (flags & O_CREAT) ? va_arg(rest, mode_t) : 0;
   va_end(rest);
-  if ((flags & O_CREAT) && concerns(path))
-    return WHOLE('O', path, NULL, (flags & O_TRUNC) != 0, NEXT(open64)(path, flags, mode));
-  return NEXT(open64)(path, flags, mode);
+  if ((flags & O_CREAT) && path_of(AT_FDCWD, name, path) && concerns(path))
+    return WHOLE('O', path, NULL, (flags & O_TRUNC) != 0, NEXT(open64)(name, flags, mode));
+  return NEXT(open64)(name, flags, mode);
 }

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from child_campaign import ROOT
 
-from fuzzer.campaign.layout import SCRATCH
+from fuzzer.campaign.store.layout import SCRATCH
 from fuzzer.system import process_tree
 from fuzzer.system.processes import die_with_parent
 
@@ -79,7 +79,7 @@ def _import_all() -> None:
     import sitecustomize
 
     sitecustomize.leave_out_the_self_test()
-    import fuzzer.campaign.start
+    import fuzzer.campaign.run.start
     import fuzzer.cli
     import fuzzer.commands.merge
     import fuzzer.commands.run

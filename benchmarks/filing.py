@@ -25,7 +25,7 @@ from attempts import FILED, attempt  # noqa: E402
 from desk import Place, quick  # noqa: E402
 from github_server import DONE_ALL_THE_SAME, LATE_SECONDS, Fault, GitHubServer, serving  # noqa: E402
 
-from fuzzer.campaign.store import Store  # noqa: E402
+from fuzzer.campaign.store.store import Store  # noqa: E402
 from fuzzer.filing.ledger import Ledger, Step  # noqa: E402
 from tests.fuzzer.conftest import raised  # noqa: E402
 

@@ -1,7 +1,7 @@
 """Fuzz the decoders of files and messages with the coverage of their lines as a guide.
 
     pip install difftvm[fuzzing]
-    python benchmarks/fuzz_decoders.py findings|protocol|import|index [--seconds 3600] [--work DIR]
+    python benchmarks/fuzz_decoders.py findings|protocol|import|index|scripts [--seconds 3600] [--work DIR]
     python benchmarks/fuzz_decoders.py --minimise DIR
 
 Atheris (libFuzzer for Python) runs one target of `decoder_targets.py` for so many CPU seconds. It begins with
@@ -39,7 +39,7 @@ OWN_PACKAGES = ("fuzzer", "generators", "oracles")
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("target", nargs="?", choices=("findings", "protocol", "import", "index"))
+    parser.add_argument("target", nargs="?", choices=("findings", "protocol", "import", "index", "scripts"))
     parser.add_argument("--seconds", type=float, default=3600.0, help="CPU seconds")
     parser.add_argument("--work", type=Path, default=Path("decoder-fuzzing"))
     parser.add_argument("--minimise", type=Path, metavar="DIR")

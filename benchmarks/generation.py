@@ -40,7 +40,7 @@ def one_case(seed: int, index: int, nodes: int) -> float:
 
 def timed_case(seed: int, index: int, nodes: int) -> tuple[float, Case]:
     began = time.process_time()
-    case = generate(NumpySource(seed, index), Limits(nodes), at_least=nodes)
+    case = generate(NumpySource(seed, index), Limits(nodes, min_nodes=nodes))
     return time.process_time() - began, case
 
 

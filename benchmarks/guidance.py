@@ -21,14 +21,14 @@ from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
 
-from fuzzer.campaign.cases import Cases, random_cases
-from fuzzer.campaign.failure_rates import FailureRates, Typed
-from fuzzer.campaign.features import features_of, of_case
-from fuzzer.campaign.guidance import YIELD, Guidance
-from fuzzer.campaign.lane_chooser import LaneChooser
-from fuzzer.campaign.name_counts import Counts
-from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
-from fuzzer.campaign.tiers import run_test
+from fuzzer.campaign.cases.cases import Cases, random_cases
+from fuzzer.campaign.cases.failure_rates import FailureRates, Typed
+from fuzzer.campaign.cases.guidance import YIELD, Guidance
+from fuzzer.campaign.lanes.lane_chooser import LaneChooser
+from fuzzer.campaign.lanes.name_counts import Counts
+from fuzzer.campaign.plan.settings import DRAWN, LaneMix, Settings
+from fuzzer.campaign.store.features import features_of, of_case
+from fuzzer.campaign.test.tiers import run_test
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
 from fuzzer.signature import Signature, known, signature_of
@@ -126,7 +126,7 @@ def curve_of_cases(settings: Settings, draw: Cases, guidance: Guidance | None, c
                 raise RuntimeError(f"all {index} cases have run")
             result = run_test(executor.run, settings, seed, index, case, chooser).result
             findings = tuple(judge_all(case, result.outcomes))
-            features = features_of(result.outcomes, findings) | frozenset(of_case(case))
+            features = features_of(result.outcomes, findings) | frozenset(of_case(case.graph))
             found.add(case, failures_of(findings), features)
             if guidance:
                 guidance.learn(index, case, result.outcomes, findings)

@@ -29,7 +29,8 @@ from torch import nn
 
 from fuzzer.children.coverage import Subject
 from fuzzer.isolate.validity import Validity
-from fuzzer.lanes.base.prepared_case import build_model, from_torch, to_torch
+from fuzzer.lanes.base.arrays import from_torch, to_torch
+from fuzzer.lanes.torch.prepared import build_model
 from fuzzer.seeds import corpus, pt2
 from fuzzer.seeds.imported import files_of, run
 from fuzzer.seeds.resolve import resolve

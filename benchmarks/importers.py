@@ -15,13 +15,13 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from fuzzer.campaign.guidance import Guidance
-from fuzzer.campaign.importer_chooser import EXPENSIVE, features
-from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
-from fuzzer.campaign.tier_lanes import expensive_importers
+from fuzzer.campaign.cases.guidance import Guidance
+from fuzzer.campaign.lanes.importer_chooser import features
+from fuzzer.campaign.plan.settings import DRAWN, LaneMix, Settings
+from fuzzer.campaign.test.tier_lanes import expensive_importers
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
 from generators.graph import Case
-from oracles.lane import Importer
+from oracles.importers import EXPENSIVE, Importer
 
 DRAWS = 100
 TIER_1_SECONDS = 0.2

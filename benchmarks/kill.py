@@ -51,11 +51,11 @@ import msgspec
 from campaign_files import PARKED, SAVED, WAITING, Counted, Folders, accounts_for, coarse, counted_in, read
 from child_campaign import BEFORE_CHECKOUT, ROOT, fuzz_to_its_end, killed, last_line, raise_on_signals, running, stop
 
-from fuzzer.campaign import index, state
-from fuzzer.campaign.database import Empty
-from fuzzer.campaign.layout import SCRATCH
+from fuzzer.campaign.store import index, state
+from fuzzer.campaign.store.database import Empty
+from fuzzer.campaign.store.layout import SCRATCH
 from fuzzer.findings import finding_file, natural_file
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.report import regression_test
 from fuzzer.signature import known
 from fuzzer.system.process_tree import children, descendants

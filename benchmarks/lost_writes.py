@@ -29,8 +29,8 @@ from faulty_disk import Call, Run, campaign, fuzz, last_line, on_a_faulty_disk
 from kill import Left, incomplete, left_in, lost, missed, unsound
 from lossy_disk import Choose, Disk, everything, names_only, random_choice, synced_only
 
-from fuzzer.campaign import index
-from fuzzer.campaign.layout import SCRATCH
+from fuzzer.campaign.store import index
+from fuzzer.campaign.store.layout import SCRATCH
 
 JOURNAL = f"{index.NAME}-wal"
 SHARED_MEMORY = f"{index.NAME}-shm"

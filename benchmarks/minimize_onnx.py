@@ -23,11 +23,12 @@ import onnx
 from changes_of_tvm.table import WORSE
 from onnx import helper, numpy_helper
 
-from fuzzer.campaign import minimize
-from fuzzer.campaign.minimize import Minimized
-from fuzzer.campaign.store import Store
+from fuzzer.campaign.store.store import Store
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.isolate.reports import SanitizerReport, ScriptRun
+from fuzzer.lanes.model_lanes import LaneChoice
+from fuzzer.minimize import minimize
+from fuzzer.minimize.minimize import Minimized
 from fuzzer.toolchains.registry import finder
 from generators.graph import Case
 from oracles.lane import LaneSpec
@@ -158,7 +159,7 @@ def measured(path: Path, failure: Failure, folder: Path, jobs: int) -> tuple[tup
         preload = folder / f"{failure.change}.py"
         preload.write_text(next(change.source for change in WORSE if change.name == failure.change))
     began, own = time.monotonic(), time.process_time()
-    request = minimize.read(path, failure.lane)
+    request = minimize.read(path, LaneChoice(failure.lane))
     before = len(request.case.graph.nodes)
     with (
         Store(folder / path.stem, None) as store,

@@ -44,24 +44,13 @@ PARTS = {
         *(
             f"fuzzer/campaign/{name}.py"
             for name in (
-                "store",
-                "index",
-                "database",
-                "trust",
-                "schema",
-                "tables",
-                "rows",
-                "adoption",
-                "state",
-                "counters",
-                "layout",
-                "leftovers",
-                "lock",
-                "waiting",
-                "waiting_item",
+                *("store/store", "store/index", "store/database", "store/trust", "store/schema", "store/tables"),
+                *("store/rows", "store/adoption", "store/state", "store/counters", "store/layout", "store/leftovers"),
+                *("store/lock", "triage/waiting", "triage/waiting_item"),
             )
         ),
         "fuzzer/findings/finding_file.py",
+        "fuzzer/findings/finding_doc.py",
     ],
     "reduction": [
         f"fuzzer/triage/{name}.py"

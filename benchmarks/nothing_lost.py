@@ -39,9 +39,9 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "fuzzer" / 
 
 from planted import PLANTED, Planted  # noqa: E402 - a module of the tests
 
-from fuzzer.campaign.cases import random_cases  # noqa: E402
-from fuzzer.campaign.settings import Settings  # noqa: E402
-from fuzzer.findings.finding_file import FindingDoc  # noqa: E402
+from fuzzer.campaign.cases.cases import random_cases  # noqa: E402
+from fuzzer.campaign.plan.settings import Settings  # noqa: E402
+from fuzzer.findings.finding_doc import FindingDoc  # noqa: E402
 from fuzzer.isolate.executor import Executor  # noqa: E402
 from fuzzer.seeds import corpus  # noqa: E402
 from fuzzer.signature import Signature  # noqa: E402

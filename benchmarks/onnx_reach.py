@@ -60,7 +60,7 @@ def graphs_per_second(seed: int) -> float:
     for number in range(GRAPHS):
         source = NumpySource(seed, number)
         opset = draw_opset(source)
-        builder = Builder(source, Limits(NODES), opset=opset)
+        builder = Builder(source, Limits(NODES), dialect="onnx", opset=opset)
         grow(builder, NODES, rows_at(opset))
         builder.graph()
     return GRAPHS / (time.process_time() - began)

@@ -21,7 +21,8 @@ from typing import Any
 
 import onnx
 from onnx import defs
-from onnxruntime.capi import onnxruntime_pybind11_state as ort
+
+from fuzzer.lanes.onnx.silent_onnxruntime import ort, states
 
 FILE = Path(__file__).parents[1] / "generators" / "onnx" / "schemas.json"
 OLDEST = 7
@@ -60,8 +61,8 @@ def converters() -> list[str]:
 
 def table() -> dict[str, Any]:
     default = _by_name(each for each in defs.get_all_schemas_with_history() if each.domain == "")
-    contributed = _by_name(each for each in ort.get_all_operator_schema() if each.domain == MICROSOFT)
-    kernels = [each for each in ort.get_all_opkernel_def() if each.provider == "CPUExecutionProvider"]
+    contributed = _by_name(each for each in states.get_all_operator_schema() if each.domain == MICROSOFT)
+    kernels = [each for each in states.get_all_opkernel_def() if each.provider == "CPUExecutionProvider"]
     found: dict[str, Any] = {}
     for name in converters():
         history = list(_versions(default.get(name, []), kernels))
@@ -70,7 +71,13 @@ def table() -> dict[str, Any]:
         if history:
             found[name] = history
     helpers = {name: _helper(default[name]) for name in ("Cast", "Constant", "Identity", "If")}
-    return {"onnx": onnx.__version__, "newest": _newest(), "helpers": helpers, "operators": found}
+    return {
+        "onnx": onnx.__version__,
+        "newest": _newest(),
+        "known": defs.onnx_opset_version(),
+        "helpers": helpers,
+        "operators": found,
+    }
 
 
 def _newest() -> int:
@@ -83,14 +90,13 @@ def _newest() -> int:
 
 def _loads(opset: int) -> bool:
     from onnx import TensorProto, helper
-    from onnxruntime import InferenceSession
 
     values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1]) for name in "xy"]
     graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "g", values[:1], values[1:])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10)
     try:
-        InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    except ort.Fail:
+        ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    except states.Fail:
         return False
     return True
 
@@ -203,8 +209,8 @@ def text() -> str:
     for name, history in made["operators"].items():
         versions = ",\n   ".join(map(json.dumps, history))
         rows.append(f" {json.dumps(name)}: [\n   {versions}]")
-    helpers, newest = json.dumps(made["helpers"]), made["newest"]
-    head = f'"onnx": {json.dumps(made["onnx"])}, "newest": {newest},\n"helpers": {helpers},\n"operators"'
+    helpers, opsets = json.dumps(made["helpers"]), f'"newest": {made["newest"]}, "known": {made["known"]}'
+    head = f'"onnx": {json.dumps(made["onnx"])}, {opsets},\n"helpers": {helpers},\n"operators"'
     return f"{{{head}: {{\n" + ",\n".join(rows) + "\n}}\n"
 
 

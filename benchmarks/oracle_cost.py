@@ -13,8 +13,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from fuzzer.campaign.cases import random_cases
-from fuzzer.campaign.settings import Settings
+from fuzzer.campaign.cases.cases import random_cases
+from fuzzer.campaign.plan.settings import Settings
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import LANES, TORCH, TORCH_ENVELOPE, TORCH_F64
 from oracles.judge import judge_all

@@ -1,8 +1,8 @@
-"""Count and draw the packages of fuzzer/: which one imports which.
+"""Count and draw the packages of fuzzer/, or those of one of them: which one imports which.
 
-    python benchmarks/packages.py [ROOT] [--draw]
+    python benchmarks/packages.py [ROOT] [--draw] [--of fuzzer/campaign]
 
-ROOT is a checkout, this one if not given. `--draw` prints the drawing of docs/how-it-works.md: for each package the
+ROOT is a checkout, this one if not given. `--draw` prints a drawing of docs/how-it-works.md: for each package the
 packages that it imports, without those that it already reaches through others. Imports are read, not run.
 """
 
@@ -20,9 +20,9 @@ ALLOWED_LOOSE = {"__init__", "__main__", "cli"}
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """packages  the folders of fuzzer/, and the loose modules that other modules import
+    """packages  the folders of a folder, and the loose modules that other modules import
     arrows    (importing package, imported package)
-    loose     modules directly in fuzzer/, without `ALLOWED_LOOSE`
+    loose     modules directly in the folder, without `ALLOWED_LOOSE`
     """
 
     packages: frozenset[str]
@@ -68,17 +68,17 @@ def imported_names(path: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def structure_of(root: Path) -> Structure:
-    folder = root / "fuzzer"
+def structure_of(root: Path, of: str = "fuzzer") -> Structure:
+    """The packages of a folder of the checkout."""
+    folder, prefix = root / of, of.replace("/", ".") + "."
     sources = {path: path.relative_to(folder).with_suffix("").parts for path in sorted(folder.rglob("*.py"))}
     loose = {parts[0] for parts in sources.values() if len(parts) == 1} - ALLOWED_LOOSE
     packages = {parts[0] for parts in sources.values() if len(parts) > 1} | loose
     arrows = set()
     for path, parts in sources.items():
         for name in imported_names(path):
-            top, _, rest = name.partition(".")
-            target = rest.partition(".")[0]
-            if top == "fuzzer" and target in packages and parts[0] in packages and target != parts[0]:
+            target = name.removeprefix(prefix).partition(".")[0] if name.startswith(prefix) else ""
+            if target in packages and parts[0] in packages and target != parts[0]:
                 arrows.add((parts[0], target))
     return Structure(frozenset(packages), frozenset(arrows), frozenset(loose))
 
@@ -108,8 +108,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("root", type=Path, nargs="?", default=Path(__file__).parents[1])
     parser.add_argument("--draw", action="store_true")
+    parser.add_argument("--of", default="fuzzer", help="the folder whose packages are meant")
     options = parser.parse_args()
-    structure = structure_of(options.root)
+    structure = structure_of(options.root, options.of)
     order = in_order(structure)
     if options.draw:
         print(drawing(structure, order))

@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from fuzzer.lanes.base.prepared_case import PreparedCase, Step, from_torch
+from fuzzer.lanes.base.arrays import from_torch
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Step
 from fuzzer.lanes.faulty import FaultyLane
+from fuzzer.lanes.torch.prepared import model_of, tensors_of
 from generators.graph import DType
 from generators.torch import source as torch_source
 from oracles.lane import LaneSpec
@@ -59,10 +62,10 @@ def run(lane: FaultyLane, prepared: PreparedCase, spec: LaneSpec, step: Step) ->
     if not op:
         return original_run(lane, prepared, spec, step)
     with planted(how, op):
-        model = prepared.model
+        model = model_of(prepared)
     step(Stage.RUN)
     with torch.no_grad():
-        return Ran(tuple(map(from_torch, model(*prepared.torch_inputs()))))
+        return Ran(tuple(map(from_torch, model(*tensors_of(prepared)))))
 
 
 FaultyLane.run = run  # type: ignore[assignment]

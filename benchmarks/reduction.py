@@ -19,17 +19,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fuzzer.campaign.cases import random_cases
-from fuzzer.campaign.judging import judged
-from fuzzer.campaign.lane_chooser import LaneChooser
-from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
-from fuzzer.campaign.store import Store
-from fuzzer.campaign.tiers import run_test
-from fuzzer.isolate.executor import Executor
+from fuzzer.campaign.cases.cases import random_cases
+from fuzzer.campaign.lanes.lane_chooser import LaneChooser
+from fuzzer.campaign.plan.settings import DRAWN, LaneMix, Settings
+from fuzzer.campaign.store.store import Store
+from fuzzer.campaign.test.judging import judged
+from fuzzer.campaign.test.tiers import run_test
+from fuzzer.isolate.fleet import Fleet, Runner
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
 from fuzzer.toolchains.preload import read
 from fuzzer.toolchains.toolchain import HOST
-from fuzzer.triage.investigate import Confirmed, Sighting, confirm_and_reduce, sightings
+from fuzzer.triage.investigate import Investigated, Sighting, confirm_and_reduce, sightings
 from fuzzer.triage.reproduce import judged_by, judged_run
 from generators.builder import Limits
 from generators.choice import NumpySource
@@ -62,7 +62,7 @@ class ReducedBug:
         return f"{cost}  {self.name}: {self.left}{marks}"
 
 
-def planted(executor: Executor, seed: int, count: int, nodes: int) -> Iterator[Found]:
+def planted(fleet: Runner, seed: int, count: int, nodes: int) -> Iterator[Found]:
     """Yield bugs of different operators, each kind in turn. A fault that does not change the outputs is left out."""
     used: set[str] = set()
     index = 0
@@ -70,7 +70,7 @@ def planted(executor: Executor, seed: int, count: int, nodes: int) -> Iterator[F
         index += 1
         source = NumpySource(seed, index)
         try:
-            case = generate(source, Limits(max_nodes=nodes), at_least=nodes, symbolic=False, origin=f"{seed} {index}")
+            case = generate(source, Limits(max_nodes=nodes, min_nodes=nodes), symbolic=False, origin=f"{seed} {index}")
         except Invalid:
             continue
         fresh = [node.op for node in case.graph.nodes if node.op not in used]
@@ -78,13 +78,13 @@ def planted(executor: Executor, seed: int, count: int, nodes: int) -> Iterator[F
             continue
         op, how = source.choice(fresh), list(HOW)[len(used) % len(HOW)]
         lane = LaneSpec(f"planted-{how}-{op}", Engine.FAULTY, variant=f"{how} {op}")
-        outcomes = judged_run(executor.run, case, judged_by(lane)).outcomes
+        outcomes = judged_run(fleet.run, case, judged_by(lane)).outcomes
         for sighting in sightings(f for f in judge_all(case, outcomes) if f.lane == lane and f.kind is HOW[how]):
             used.add(op)
             yield f"{how} {op}", case, sighting
 
 
-def real(executor: Executor, seed: int, tests: int) -> Iterator[Found]:
+def real(fleet: Runner, seed: int, tests: int) -> Iterator[Found]:
     """Yield the failures of random tests in both tiers that a campaign investigates, one for each signature."""
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder), seed) as store:
         mix = LaneMix(SCREENING, SAMPLED_LANES, OFTEN, DRAWN, steered=True)
@@ -93,24 +93,24 @@ def real(executor: Executor, seed: int, tests: int) -> Iterator[Found]:
         for index in range(tests):
             case = draw(index)
             assert case is not None, "random cases do not end"
-            result = run_test(executor.run, settings, seed, index, case, chooser).result
-            _, found = judged(executor.run_fresh, case, result)
+            result = run_test(fleet.run, settings, seed, index, case, chooser).result
+            _, found = judged(fleet.run_fresh, case, result)
             chooser.learn(case, found)
             for sighting in sightings(found):
                 if sighting.signature.component is Component.TVM and store.claim(case, sighting):
                     yield f"test {index} {sighting.signature.kind} {sighting.finding.lane.name}", case, sighting
 
 
-def measured(executor: Executor, found: Found) -> ReducedBug:
+def measured(fleet: Fleet, found: Found) -> ReducedBug:
     name, case, sighting = found
-    confirmed = confirm_and_reduce(executor, case, sighting)
+    confirmed = confirm_and_reduce(fleet, case, sighting)
     calls = confirmed.reduction.calls if confirmed.reduction else 0
     finished = confirmed.reduction.finished if confirmed.reduction else True
     before, after = len(case.graph.nodes), len(confirmed.case.graph.nodes)
     return ReducedBug(name, before, after, calls, confirmed.cpu_seconds, finished, confirmed.flaky, _text(confirmed))
 
 
-def _text(found: Confirmed) -> str:
+def _text(found: Investigated) -> str:
     graph = found.case.graph
     inputs = ", ".join(f"{item.value.type}" for item in graph.inputs)
     nodes = "; ".join(f"{node.op}{dict(node.attrs) or ''}" for node in graph.nodes)
@@ -126,16 +126,16 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
     toolchain = replace(HOST, preload=read(FAULTS))
-    find: Callable[[Executor], Iterator[Found]] = (
-        (lambda executor: real(executor, arguments.seed, arguments.real))
+    find: Callable[[Fleet], Iterator[Found]] = (
+        (lambda fleet: real(fleet, arguments.seed, arguments.real))
         if arguments.real
-        else (lambda executor: planted(executor, arguments.seed, arguments.bugs, arguments.nodes))
+        else (lambda fleet: planted(fleet, arguments.seed, arguments.bugs, arguments.nodes))
     )
     with (
-        Executor(Path(tempfile.mkdtemp(prefix="difftvm-")), toolchain) as executor,
+        Fleet(Path(tempfile.mkdtemp(prefix="difftvm-")), lambda name: toolchain) as fleet,
         ThreadPoolExecutor(arguments.jobs) as pool,
     ):
-        rows = list(pool.map(lambda found: measured(executor, found), find(executor)))
+        rows = list(pool.map(lambda found: measured(fleet, found), find(fleet)))
     for row in sorted(rows, key=lambda row: (row.after, row.calls, row.name)):
         print(row)
     for what, numbers in (

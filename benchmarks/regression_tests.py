@@ -37,7 +37,9 @@ def can_be_answered(record: FindingRecord) -> bool:
     blame, lane = shown.doc.blame, shown.doc.lane
     if any(item.role.is_owned for item in shown.case.graph.inputs):
         return False
-    converter = blame.place is Place.FRONTEND and not lane.importer.is_onnx and blame.culprit.startswith("_")
+    converter = (
+        blame.place is Place.FRONTEND and not lane.importer.row.reads.is_exported_file and blame.culprit.startswith("_")
+    )
     return converter or (blame.place is Place.LEGALIZATION and blame.culprit.startswith("relax."))
 
 
@@ -54,7 +56,7 @@ def passes_if_answered(fleet: Fleet, record: FindingRecord) -> bool:
         culprit = shown.doc.blame.culprit.partition(" of ")[0]
         line = f"CULPRIT, VALUES = {culprit!r}, {str(values)!r}"
         preload.write_text(re.sub("^CULPRIT, VALUES = .*", line, PRELOAD.read_text(), count=1, flags=re.M))
-        return regression_test.run(fleet, record, preload).exit_code == 0
+        return regression_test.run(fleet.run_script, record, preload).exit_code == 0
 
 
 def main() -> int:
@@ -72,7 +74,7 @@ def main() -> int:
             if not regression_test.has_test(record.doc):
                 counted["without a test"] += 1
                 continue
-            found = ["fails today" if regression_test.fails(fleet, record) else "DOES NOT FAIL"]
+            found = ["fails today" if regression_test.fails(fleet.run_script, record) else "DOES NOT FAIL"]
             if can_be_answered(record):
                 found.append("passes with the right answer" if passes_if_answered(fleet, record) else "does not pass")
             counted.update(found)

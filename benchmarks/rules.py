@@ -22,13 +22,13 @@ from pathlib import Path
 import msgspec
 from guidance import ARMS, Found, failures_of
 
-from fuzzer.campaign.cases import random_cases
-from fuzzer.campaign.failure_rates import ended_well, typed_operators
-from fuzzer.campaign.features import features_of, of_case
-from fuzzer.campaign.guidance import CANDIDATES, Guidance
-from fuzzer.campaign.lane_chooser import LaneChooser
-from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
-from fuzzer.campaign.tiers import run_test
+from fuzzer.campaign.cases.cases import random_cases
+from fuzzer.campaign.cases.failure_rates import ended_well, typed_operators
+from fuzzer.campaign.cases.guidance import CANDIDATES, Guidance
+from fuzzer.campaign.lanes.lane_chooser import LaneChooser
+from fuzzer.campaign.plan.settings import DRAWN, LaneMix, Settings
+from fuzzer.campaign.store.features import features_of, of_case
+from fuzzer.campaign.test.tiers import run_test
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
 from fuzzer.signature import Signature
@@ -63,7 +63,7 @@ def record(path: Path, tests: int, seed: int) -> None:
                 outcomes = run_test(executor.run, settings, seed, index, case, chooser).result.outcomes
                 found = tuple(judge_all(case, outcomes))
                 chooser.learn(case, found)
-                features = features_of(outcomes, found) | frozenset(of_case(case))
+                features = features_of(outcomes, found) | frozenset(of_case(case.graph))
                 seconds, ends = executor.cpu_seconds - before, ended_well(outcomes, found)
                 test = RecordedTest(seed, index, seconds, ends, failures_of(found), features)
                 file.write(msgspec.json.encode(test) + b"\n")
@@ -88,13 +88,13 @@ def replay(
     left, found = list(tests), Found()
     while seconds > 0:
         places = order.sample(range(len(left)), min(CANDIDATES if rule else 1, len(left)))
-        place = max(places, key=lambda place: rule.worth(left[place][0])) if rule else places[0]
+        place = max(places, key=lambda place: rule.worth(left[place][0].graph)) if rule else places[0]
         left[place], left[-1] = left[-1], left[place]
         case, test = left.pop()
         seconds -= test.seconds + DRAWING * len(places)
         found.add(case, test.failures, test.features)
         if rule:
-            for name in frozenset(of_case(case)):
+            for name in frozenset(of_case(case.graph)):
                 rule.counts.add(name)
             rule.failure_rates.learn(typed_operators(case.graph), test.ends)
     return found

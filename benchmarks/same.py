@@ -1,11 +1,12 @@
-"""Compare two versions of difftvm: do they draw the same cases, and do the lanes give the same outcomes?
+"""Compare two versions of difftvm: do they draw the same cases, do lanes end in the same way, are shipped findings
+reported in the same texts?
 
-    python benchmarks/same.py record FILE [--tests 200] [--seed 1]
+    python benchmarks/same.py record FILE [--tests 200] [--seed 1] [--dialect torch,onnx]
     python benchmarks/same.py compare BEFORE AFTER
 
 Run `record` in a checkout of each version. It runs the tests that `fuzz run --random` draws, without triage, and writes
-a line of JSON for each. `compare` prints each test whose case, outcomes or coarse signatures differ. It exits with 1 if
-there is one.
+a line of JSON for each, and one for each shipped finding. `compare` prints each test whose case, outcomes or coarse
+signatures differ, and each finding whose script, report or regression test differs. It exits with 1 if there is one.
 """
 
 from __future__ import annotations
@@ -20,19 +21,23 @@ from pathlib import Path
 
 import msgspec
 
-from fuzzer.campaign.cases import random_cases
-from fuzzer.campaign.lane_mix import lanes_of
-from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
+from fuzzer.campaign.cases.cases import random_cases
+from fuzzer.campaign.lanes.lane_mix import lanes_of
+from fuzzer.campaign.plan.settings import DRAWN, LaneMix, Settings
+from fuzzer.findings import finding_file
+from fuzzer.findings.record import read as read_finding
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
+from fuzzer.report import document, regression_test
 from fuzzer.triage.investigate import sightings
 from fuzzer.triage.reproduce import judged_run
 from generators import case_file
+from generators.dialect import dialect_named
 from oracles.judge import judge_all
 from oracles.outcome import Broken, Built, Died, Outcome, Raised, Ran, Skipped, TimedOut, Unsupported
 
 
-class TestSummary(msgspec.Struct, frozen=True):
+class TestSummary(msgspec.Struct, frozen=True, tag="test"):
     """What one test gave, without numbers that differ from run to run.
 
     case        the digest of its case
@@ -44,6 +49,16 @@ class TestSummary(msgspec.Struct, frozen=True):
     case: str
     lanes: dict[str, str]
     signatures: list[str]
+
+
+CRASHES = Path(__file__).parents[1] / "crashes"
+
+
+class ShippedTexts(msgspec.Struct, frozen=True, tag="shipped"):
+    """The digests of what is written of a shipped finding, by file."""
+
+    slug: str
+    files: dict[str, str]
 
 
 def digest(text: str) -> str:
@@ -58,7 +73,7 @@ def summary(outcome: Outcome) -> str:
         case Built():
             return "built"
         case Raised(stage=stage, type=exception, message=message):
-            return f"raised {stage} {exception} {digest(re.sub(r'[0-9]+', 'N', message))}"
+            return f"raised {stage} {exception} {digest(re.sub(r'0x[0-9a-f]+|[0-9]+', 'N', message))}"
         case Died(stage=stage, cause=cause, code=code):
             return f"died {stage} {cause} {code}"
         case TimedOut(stage=stage):
@@ -71,9 +86,10 @@ def summary(outcome: Outcome) -> str:
             return "broken"
 
 
-def record(path: Path, tests: int, seed: int) -> None:
+def record(path: Path, tests: int, seed: int, dialects: Sequence[str]) -> None:
     with tempfile.TemporaryDirectory(prefix="difftvm-") as folder, path.open("wb") as file:
-        settings = Settings(Path(folder), seed, LaneMix(SCREENING, SAMPLED_LANES, OFTEN, DRAWN, steered=True))
+        mix = LaneMix(SCREENING, SAMPLED_LANES, OFTEN, DRAWN, steered=True)
+        settings = Settings(Path(folder), seed, mix, ops={name: dialect_named(name).drawn() for name in dialects})
         draw = random_cases(settings, seed)
         with Executor(Path(folder) / "scratch") as executor:
             for number in range(tests):
@@ -85,11 +101,25 @@ def record(path: Path, tests: int, seed: int) -> None:
                 test = TestSummary(number, case_file.digest(case), lanes, signatures)
                 file.write(msgspec.json.encode(test) + b"\n")
                 file.flush()
+        for finding in sorted(CRASHES.glob(f"*/{finding_file.NAME}")):
+            file.write(msgspec.json.encode(texts_of(finding.parent)) + b"\n")
 
 
-def read(path: Path) -> Sequence[TestSummary]:
+def texts_of(folder: Path) -> ShippedTexts:
+    found = read_finding(folder)
+    written = {form.value: document.text(found, form) for form in document.Format}
+    if regression_test.has_test(found.doc):
+        written["test"] = regression_test.source(found)
+    return ShippedTexts(folder.name, {name: digest(each) for name, each in written.items()})
+
+
+def read(path: Path) -> Sequence[TestSummary | ShippedTexts]:
     with path.open("rb") as file:
-        return [msgspec.json.decode(line, type=TestSummary) for line in file]
+        return [msgspec.json.decode(line, type=TestSummary | ShippedTexts) for line in file]
+
+
+def text_differences(old: ShippedTexts, new: ShippedTexts) -> list[str]:
+    return [f"another {name}" for name, each in old.files.items() if new.files.get(name) != each]
 
 
 def differences(old: TestSummary, new: TestSummary) -> list[str]:
@@ -103,14 +133,22 @@ def differences(old: TestSummary, new: TestSummary) -> list[str]:
 
 
 def compare(before: Path, after: Path) -> int:
-    """Print the differences, and return how many tests differ. Raise `ValueError` where one file has more tests."""
-    tests = list(zip(read(before), read(after), strict=True))
-    found = {old.number: lines for old, new in tests if (lines := differences(old, new))}
-    for number, lines in found.items():
+    """Print the differences, and return how many tests and findings differ. Raise `ValueError` where one file has more
+    of them."""
+    count = differ = 0
+    for old, new in zip(read(before), read(after), strict=True):
+        match old, new:
+            case TestSummary(), TestSummary():
+                name, lines = f"test {old.number}", differences(old, new)
+            case ShippedTexts(), ShippedTexts() if old.slug == new.slug:
+                name, lines = old.slug, text_differences(old, new)
+            case _:
+                raise ValueError("one file has more tests or findings than the other")
         for line in lines:
-            print(f"test {number}: {line}")
-    print(f"{len(tests)} tests, {len(found)} differ")
-    return len(found)
+            print(f"{name}: {line}")
+        count, differ = count + 1, differ + bool(lines)
+    print(f"{count} tests and findings, {differ} differ")
+    return differ
 
 
 def main() -> None:
@@ -120,12 +158,13 @@ def main() -> None:
     recording.add_argument("file", type=Path)
     recording.add_argument("--tests", type=int, default=200)
     recording.add_argument("--seed", type=int, default=1)
+    recording.add_argument("--dialect", default="torch,onnx")
     comparing = verbs.add_parser("compare", help="print the tests that differ between two files")
     comparing.add_argument("before", type=Path)
     comparing.add_argument("after", type=Path)
     arguments = parser.parse_args()
     if arguments.verb == "record":
-        record(arguments.file, arguments.tests, arguments.seed)
+        record(arguments.file, arguments.tests, arguments.seed, arguments.dialect.split(","))
     else:
         sys.exit(1 if compare(arguments.before, arguments.after) else 0)
 

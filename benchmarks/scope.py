@@ -22,7 +22,7 @@ import fakes  # noqa: E402 - modules of the tests
 from labs import FakeLab  # noqa: E402
 from triggers import TRIGGERS, Trigger  # noqa: E402
 
-from fuzzer.triage.scope.find import scope_of  # noqa: E402
+from fuzzer.triage.scope.find import Effort, scope_of  # noqa: E402
 from fuzzer.triage.scope.neighbours import neighbours  # noqa: E402
 from fuzzer.triage.scope.properties import properties  # noqa: E402
 from fuzzer.triage.scope.statement import Scope, Statement  # noqa: E402
@@ -39,7 +39,7 @@ LEAST_RIGHT = 0.85
 
 def found(trigger: Trigger, case: Case, questions: int) -> Scope:
     lab = FakeLab(lambda each, *_: RAISED if trigger.fires(each) else None)
-    return scope_of(lab, case, FINDING, most=questions, seconds=1e9)
+    return scope_of(lab, case, FINDING, Effort(questions, 1e9))
 
 
 def held_out(trigger: Trigger, case: Case, statement: Statement, count: int) -> tuple[int, int, int]:

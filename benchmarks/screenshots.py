@@ -81,9 +81,9 @@ def _read(terminal: int) -> bytes:
 
 
 def last_frame(written: bytes) -> bytes:
-    """The last frame in which all workers are at work."""
-    drawn = (frame for frame in FRAME.split(written) if b"lanes, newest outcomes" in frame)
-    frames = [frame for frame in drawn if b"idle" not in frame and b"are over" not in frame]
+    """The last frame of the tests in which all workers are at work and the lanes are known."""
+    drawn = (frame for frame in FRAME.split(written) if b"fuzzing" in frame and b"lanes give results" in frame)
+    frames = [frame for frame in drawn if b"idle" not in frame]
     if not frames:
         sys.exit("the campaign drew no screen; give it more --seconds")
     return frames[-1].replace(b"\r\n", b"\n")

@@ -17,12 +17,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from fuzzer.campaign import index
-from fuzzer.campaign.cases import random_cases
-from fuzzer.campaign.guidance import Guidance
-from fuzzer.campaign.rows import index_row
-from fuzzer.campaign.settings import LaneMix, Settings
-from fuzzer.campaign.store import Store
+from fuzzer.campaign.cases.cases import random_cases
+from fuzzer.campaign.cases.guidance import Guidance
+from fuzzer.campaign.plan.settings import LaneMix, Settings
+from fuzzer.campaign.store import index
+from fuzzer.campaign.store.rows import index_row
+from fuzzer.campaign.store.store import Store
 from fuzzer.lanes import LANES
 from fuzzer.system.processes import resident_bytes
 from generators.graph import Array

@@ -1,6 +1,6 @@
-"""Find the operators that TVM's importers do not support, and print the text of `fuzzer/campaign/unsupported.txt`.
+"""Find the operators that TVM's importers do not support, and print the text of `fuzzer/campaign/plan/unsupported.txt`.
 
-    python benchmarks/support.py > fuzzer/campaign/unsupported.txt
+    python benchmarks/support.py > fuzzer/campaign/plan/unsupported.txt
 
 Cases of one operator each run through a lane of each importer. An importer is listed for an operator if its outcome is
 `Unsupported` for every case. A graph with such an operator tests nothing else through that importer.
@@ -18,7 +18,6 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from fuzzer.campaign.unsupported_operators import IMPORTERS
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import TORCH, TVM_LANES
 from generators.builder import Builder, Limits
@@ -27,6 +26,7 @@ from generators.graph import Case
 from generators.op import Op
 from generators.random_graph import with_values
 from generators.torch.ops import OPS
+from oracles.importers import Importer
 from oracles.outcome import Unsupported
 
 ATTEMPTS = 10
@@ -41,7 +41,7 @@ def cases(op: Op, count: int) -> Iterator[Case]:
 def lacking(executor: Executor, op: Op, count: int) -> list[str]:
     """The importers that support none of the cases."""
     fast = replace(TVM_LANES[0], target="llvm-O0", asserts=False, checked=False)
-    open_lanes = [replace(fast, importer=importer) for importer in IMPORTERS]
+    open_lanes = [replace(fast, importer=importer) for importer in Importer if importer.row.listed]
     tried = False
     for case in cases(op, count):
         tried = True

@@ -12,6 +12,7 @@ class Part(StrEnum):
     FRONTEND = "frontend"
     LEGALIZATION = "legalization"
     PASS = "pass"
+    SCHEDULE = "schedule"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ import msgspec
 from mutations import Form
 
 from decoders.base import ROOT, Document, Target, in_file, pair, paired, scratch, shipped
-from fuzzer.campaign import attempts, filing_progress, state
-from fuzzer.campaign.state import State
+from fuzzer.campaign.store import filing_progress, state
+from fuzzer.campaign.store.state import State
+from fuzzer.campaign.triage import attempts
 from fuzzer.cluster import assignment
 from fuzzer.evaluation import founding_cases
 from fuzzer.findings import finding_file, natural_file

@@ -13,9 +13,9 @@ from mutations import Form
 
 from decoders.base import Document, Target, in_file, scratch
 from decoders.files import small_state
-from fuzzer.campaign.index import Index
-from fuzzer.campaign.rows import index_row
-from fuzzer.campaign.state import State
+from fuzzer.campaign.store.index import Index
+from fuzzer.campaign.store.rows import index_row
+from fuzzer.campaign.store.state import State
 from fuzzer.lanes import TORCH
 from fuzzer.watching.health import failing, lanes_health
 from fuzzer.watching.on_disk import counters_of

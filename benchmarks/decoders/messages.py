@@ -32,6 +32,7 @@ def _read_message(data: bytes) -> object:
     if isinstance(message, protocol.Job):
         return protocol.case_of(message, payload)
     job.take(message, payload)
+    job.settle()
     return job
 
 
@@ -45,6 +46,7 @@ def _read_stream(data: bytes) -> object:
         job = RunningJob(os.getpid(), LANES[:2], "/tmp/scratch", Result({}))
         while (frame := frames.next(MOST_FRAME)) is not None:
             job.take(*protocol.decoded(frame))
+            job.settle()
         return job
 
 
@@ -53,7 +55,7 @@ def _messages() -> Iterator[bytes]:
     sent: list[tuple[protocol.Message, bytes]] = [
         (protocol.Started({"tvm": "0.27.0"}), b""),
         (protocol.At(0, protocol.Stage.COMPILE), b""),
-        (protocol.Noted(0, protocol.Facts(checked=("import",), modified=("x0",), aliases=((1, "x0"),))), b""),
+        (protocol.Noted.of(0, protocol.Facts(checked=("import",), modified=("x0",), aliases=((1, "x0"),))), b""),
         (protocol.DidRun(0, docs, docs), bytes(18)),
         (protocol.DidBuild(0), b""),
         (protocol.DidRaise(0, protocol.Stage.IMPORT, "E", "no\n/a/b", [protocol.Frame("a.cc", 3, "f(int)")]), b""),

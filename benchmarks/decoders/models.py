@@ -11,11 +11,12 @@ import msgspec
 from mutations import Form
 
 from decoders.base import CORPUS, Document, Target, in_file, scratch
-from fuzzer.children import onnx_reader
 from fuzzer.seeds import onnx_file, onnx_graph, pt2, pt2_file
 from fuzzer.seeds.cut import pieces
 from fuzzer.seeds.domains import draw_case
 from fuzzer.seeds.onnx_calls import in_rows_of_onnx
+from fuzzer.seeds.program import Program
+from fuzzer.seeds.reader import reader as onnx_reader
 from fuzzer.seeds.resolve import Resolved, resolve
 from fuzzer.seeds.shrink import TooLarge, shrunk
 from generators import case_file
@@ -34,7 +35,7 @@ def _cases_of(*models: Resolved) -> object:
 
 def _cases_in(resolved: Resolved) -> list[str]:
     made = []
-    cut = pieces(resolved.nodes, resolved.types, resolved.roles, PIECES, opset=resolved.opset)
+    cut = pieces(resolved.nodes, resolved.types, resolved.roles, PIECES, dialect=resolved.dialect, opset=resolved.opset)
     for number, piece in enumerate(cut):
         if number == PIECES:
             break
@@ -53,7 +54,7 @@ def _cases_in(resolved: Resolved) -> list[str]:
 
 def _read_pt2_json(data: bytes) -> object:
     """The document in an archive."""
-    return in_file("m.pt2", lambda folder: _cases_of(resolve(pt2.read(folder / "m.pt2"))))(_archive(data))
+    return in_file("m.pt2", lambda folder: _cases_both_ways(pt2.read(folder / "m.pt2")))(_archive(data))
 
 
 def _archive(model: bytes) -> bytes:
@@ -78,7 +79,11 @@ def _read_onnx_answer(data: bytes) -> object:
 
 def _read_pt2_answer(data: bytes) -> object:
     answer = pt2_file.decode(data, Path("m.pt2"))
-    return _cases_of(resolve(answer.program)) if answer.program else None
+    return _cases_both_ways(answer.model.program) if answer.model else None
+
+
+def _cases_both_ways(program: Program) -> object:
+    return _cases_of(resolve(program), resolve(program, whole=True))
 
 
 def exported() -> bytes:
@@ -133,7 +138,7 @@ def _onnx_answer() -> Iterator[bytes]:
 def _pt2_answer() -> Iterator[bytes]:
     path = scratch() / "seed.pt2"
     path.write_bytes(_archive(exported_json()))
-    yield pt2_file.encode(pt2_file._Answer(pt2.read(path)))
+    yield pt2_file.encode(pt2_file._Answer(pt2_file.Pt2Model(pt2.read(path))))
 
 
 IMPORT = Target(
@@ -142,7 +147,7 @@ IMPORT = Target(
         "exported document": Document(Form.JSON, _read_pt2_json, seeds=lambda: iter([exported_json()])),
         "archive": Document(
             Form.ZIP,
-            in_file("m.pt2", lambda folder: _cases_of(resolve(pt2.read(folder / "m.pt2")))),
+            in_file("m.pt2", lambda folder: _cases_both_ways(pt2.read(folder / "m.pt2"))),
             seeds=lambda: iter([_archive(exported_json())]),
         ),
         "onnx": Document(Form.BYTES, _read_onnx, seeds=lambda: iter([onnx_bytes()])),

@@ -64,7 +64,7 @@ def leave_out_the_self_test() -> None:
 
     class Finder:
         def find_spec(self, name: str, path: Sequence[str] | None, target: object = None) -> None:
-            if name == "fuzzer.campaign.start":
+            if name == "fuzzer.campaign.run.start":
                 _module(
                     "fuzzer.isolate.selftest", self_test=lambda executor: [], why_skipped=lambda executor, lanes: ""
                 )
@@ -80,7 +80,7 @@ def note_finished_tests(path: str) -> None:
     class Finder(PathFinder):
         @classmethod
         def find_spec(cls, name: str, path: Sequence[str] | None = None, target: object = None) -> ModuleSpec | None:
-            found = super().find_spec(name, path) if name == "fuzzer.campaign.store" else None
+            found = super().find_spec(name, path) if name == "fuzzer.campaign.store.store" else None
             if found is not None and found.loader is not None:
                 found.loader.exec_module = partial(_with_notes, found.loader.exec_module)
             return found

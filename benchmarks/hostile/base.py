@@ -12,10 +12,10 @@ from decoders.base import ROOT
 from decoders.indexes import index_bytes
 from decoders.models import exported, onnx_bytes
 
-from fuzzer.campaign import filing_progress, notable_tests
-from fuzzer.campaign.store import Store
-from fuzzer.campaign.waiting_item import document as waiting_document
-from fuzzer.campaign.waiting_item import written
+from fuzzer.campaign.store import filing_progress, notable_tests
+from fuzzer.campaign.store.store import Store
+from fuzzer.campaign.triage.waiting_item import document as waiting_document
+from fuzzer.campaign.triage.waiting_item import written
 from fuzzer.cluster import assignment
 from fuzzer.filing.ledger import Ledger, LedgerEntry
 from fuzzer.findings import finding_file, record

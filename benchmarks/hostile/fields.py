@@ -40,6 +40,18 @@ _FIELDS: tuple[Field, ...] = (
     ("CPU seconds of 10^308", "finding.json", ("cpu_seconds",), 1e308),
     ("no evidence", "finding.json", ("evidence",), {}),
     ("two kinds of evidence", "finding.json", ("evidence", "timed_out"), {"stage": "run", "seconds": 1.0}),
+    (
+        "a pass that is code",
+        "finding.json",
+        ("evidence",),
+        {"ill_formed": {"after": f'"): {INJECTED} #', "type": "E", "message": ""}},
+    ),
+    (
+        "an access to a dtype that is none",
+        "finding.json",
+        ("evidence",),
+        {"memory_access": {"access": "read", "tensor": "input x0", "side": "after", "distance": 1, "dtype": "f4,(2"}},
+    ),
     ("evidence with escapes", "finding.json", ("evidence", "mismatch", "expected"), ESCAPES),
     ("an index of 10^30", "finding.json", ("evidence", "mismatch", "worst", "index"), [10**30]),
     ("a million indices", "finding.json", ("evidence", "mismatch", "worst", "index"), [1] * 1_000_000),

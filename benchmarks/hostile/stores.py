@@ -78,6 +78,22 @@ def _beside(suffix: str, contents: bytes) -> Make:
     return lambda place: (place.campaign / f"index.sqlite{suffix}").write_bytes(contents)
 
 
+def _names_another(database: str) -> Make:
+    """A journal of a transaction over several databases. SQLite deletes the file that it names."""
+
+    def make(place: Place) -> None:
+        path = place.campaign / database
+        with closing(sqlite3.connect(path)) as db:
+            (pages,), (size,) = (db.execute(f"PRAGMA {name}").fetchone() for name in ("page_count", "page_size"))
+        magic, name = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", str((place.outside / "secret").resolve()).encode()
+        begin = magic + b"".join(number.to_bytes(4, "big") for number in (0, 1, pages, 512, size))
+        numbers = [number.to_bytes(4, "big") for number in (0x40000000 // size + 1, len(name), sum(name))]
+        end = numbers[0] + name + numbers[1] + numbers[2] + magic
+        path.with_name(f"{database}-journal").write_bytes(begin.ljust(512, b"\0") + end)
+
+    return make
+
+
 def _link_beside(suffix: str) -> Make:
     return lambda place: (place.campaign / f"index.sqlite{suffix}").symlink_to(place.outside / "secret")
 
@@ -158,6 +174,7 @@ def indices() -> Iterator[Row]:
         "a journal of nonsense": _beside("-journal", b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7" + bytes(range(256)) * 64),
         "a shared memory of nonsense": _beside("-shm", bytes(range(256)) * 200),
         "a write-ahead log that is a link": _link_beside("-wal"),
+        "a journal that names another file": _names_another("index.sqlite"),
         "a shared memory that is a link": _link_beside("-shm"),
         "a journal that is a link": _link_beside("-journal"),
         "a write-ahead log that is a pipe": lambda place: os.mkfifo(place.campaign / "index.sqlite-wal"),
@@ -177,6 +194,9 @@ def indices() -> Iterator[Row]:
         "a trigger": ("CREATE TRIGGER t AFTER INSERT ON pauses BEGIN DELETE FROM issues; END",),
         "a view": ("DROP TABLE pauses", f"CREATE VIEW pauses AS {_ENDLESS} x AS place, x AS why, x AS since FROM c"),
     }
+    yield Row(
+        "filed.sqlite: a journal that names another file", _names_another("filed.sqlite"), frozenset({"filed.sqlite"})
+    )
     for name, statements in ledger.items():
         yield Row(f"filed.sqlite: {name}", _ledger_sql(statements), frozenset({"filed.sqlite"}))
 

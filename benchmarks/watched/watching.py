@@ -30,13 +30,15 @@ _MACHINE = (
     "/dev/urandom",
     "/etc/localtime",
     "/etc/ld.so",
+    "/etc/OpenCL/vendors/",
+    "/etc/vulkan/icd.d/",
 )
 _KNOWN_TO_LIBRARIES = ("/etc/mime.types", "/etc/os-release", "/etc/terminfo", "/lib/terminfo", "/etc/ssl/", "/dev/tty")
 
 _COMPILERS = frozenset(
     f"fuzzer.children.{name}" for name in ("zygote", "device_worker", "validity", "samples", "node", "coverage")
 )
-_READERS = frozenset({"fuzzer.seeds.pt2_file", "fuzzer.children.onnx_reader", "fuzzer.children.onnx_refusal"})
+_READERS = frozenset({"fuzzer.seeds.pt2_file", "fuzzer.seeds.reader.reader", "fuzzer.seeds.reader.refusal"})
 _PROBES = frozenset({"nvidia-smi", "rocminfo", "ldconfig", "lscpu", "uname", "gcc", "cc", "clang"})
 """Programs that say what the machine has."""
 
@@ -78,6 +80,8 @@ def watch(folders: list[str], report: Callable[[str], None], started: Callable[[
 def _fault(event: str, arguments: tuple[Any, ...], given: tuple[str, ...]) -> str:
     """Why an event is not allowed; "" where it is."""
     match event:
+        case "open" if arguments[2] & os.O_PATH:
+            return ""  # nothing is read or written with it
         case "open":
             return _of_file(arguments[0], _is_write(arguments[1], arguments[2]), arguments[2], given)
         case "sqlite3.connect":
