@@ -3,10 +3,12 @@ zygote of the host's compilers for all tests that need no other."""
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +24,11 @@ if TYPE_CHECKING:
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # tests import onnxruntime, and some fork
+
+if "PYTEST_XDIST_WORKER" not in os.environ:  # workers inherit it: a finding that one saves counts as made here in all
+    os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="difftvm-state-")
+    atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 
 gc.disable()  # until all tests are collected: what the modules make while they are imported stays
 
@@ -35,7 +42,7 @@ settings.register_profile(
 settings.load_profile("exact")
 
 
-pytest_plugins = ["outcome_log", "parts"]
+pytest_plugins = ["parts", "outcome_log", "gate_rules"]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -7,7 +7,7 @@ import time
 from fuzzer.system import processes
 
 
-def ends(pid: int, seconds: float = 10.0) -> bool:
+def ends(pid: int, seconds: float = 120.0) -> bool:
     """Whether a process ends within some seconds. A zombie has ended."""
     deadline = time.monotonic() + seconds
     while processes.state(pid) not in ("", "Z"):

@@ -27,7 +27,10 @@ from typing import assert_never
 
 import numpy as np
 
-from fuzzer.lanes.base.prepared_case import Lane, PreparedCase, Step
+from fuzzer.lanes.base.lane import Lane
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Step
+from fuzzer.system import confinement
 from fuzzer.system.devices import Device
 from generators.graph import Array, Case
 from oracles.lane import LaneSpec
@@ -258,7 +261,9 @@ def open_device() -> tuple[dict[str, str], Callable[[LaneSpec], Lane]]:
 
 
 def fake_gpu(folder: Path) -> Device:
-    """Return the device whose folder this is."""
+    """Return the device whose folder this is. Its workers may write there, as they may to a device."""
+    named = os.environ.get(confinement.USER, "").split(":")
+    os.environ[confinement.USER] = ":".join({*filter(None, named), str(folder)})
     return Device(str(folder), opener=__file__)
 
 

@@ -173,7 +173,7 @@ WRONG_RESULTS: dict[str, tuple[Callable[[tuple[Expected, ...]], Ran], Kind]] = {
     "wrong shape": (wrong_shape, Kind.WRONG_SHAPE),
     "missing output": (missing_output, Kind.WRONG_ARITY),
     "extra output": (extra_output, Kind.WRONG_ARITY),
-    "unstable": (unstable, Kind.UNSTABLE),
+    "unstable": (unstable, Kind.SECOND_RUN_DIFFERS),
 }
 """By mistake: a function that makes the result, and the kind of its finding.
 

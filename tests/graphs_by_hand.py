@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from generators.check import check, retyped
+from generators.dialect_names import DEFAULT
 from generators.graph import Array, Attrs, Case, DType, Form, Graph, Input, Layout, Node, Role, TensorType, Value
-from generators.table import TABLE
+from generators.table import TABLE, dialect_of
 
 ROLES = {"w": Role.PARAM, "b": Role.BUFFER}
 
@@ -18,7 +19,8 @@ not at their defaults."""
 
 
 def graph_of(inputs: Mapping[str, str], calls: Sequence[Call], outputs: str, opset: int = 0) -> Graph:
-    """Types of inputs may name a layout: `float32[2,3] strided`. With an opset, it is a graph of ONNX."""
+    """Types of inputs may name a layout: `float32[2,3] strided`. The first call decides the
+    dialect."""
     unknown = TensorType(DType.BOOL, ())
     nodes = []
     for results, called, args, *attrs in calls:
@@ -31,7 +33,7 @@ def graph_of(inputs: Mapping[str, str], calls: Sequence[Call], outputs: str, ops
         type, _, layout = text.partition(" ")
         role, value = ROLES.get(name[0], Role.INPUT), Value(name, TensorType.parse(type))
         items.append(Input(value, role, layout=Layout(layout or "contiguous")))
-    dialect = "onnx" if opset else "torch"
+    dialect = dialect_of(nodes[0].op).name if nodes else DEFAULT
     return retyped(Graph(tuple(items), tuple(nodes), tuple(outputs.split()), dialect, opset=opset))
 
 

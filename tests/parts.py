@@ -3,7 +3,9 @@ its marks. `make test` runs the gate: what depends on the commit alone. `make te
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +22,9 @@ MARKS = {
 }
 """The parts beside the gate, and why their tests are not in the gate. The first mark that a test has names its part."""
 
+ONLY_LEAVES_OUT = re.compile(r"not \w+( and not \w+)*")
+MARKS_OF_MODULE = re.compile(r"^pytestmark = (?:\[.*?\]|.*?$)", re.DOTALL | re.MULTILINE)
+
 
 def part_of(marks: Iterable[str]) -> str:
     """The part of a test with these marks."""
@@ -27,8 +32,27 @@ def part_of(marks: Iterable[str]) -> str:
     return next((name for name in MARKS if name in present), GATE)
 
 
+def may_have(module: Iterable[str], part: str) -> bool:
+    """If a module of which each test has these marks may have tests of a part. A test may have more marks."""
+    order = [*MARKS, GATE]
+    return order.index(part) <= order.index(part_of(module))
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--part", choices=[GATE, *MARKS], help="run the tests of this part of the suite (tests/parts.py)")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no module of which `--part` or `-m` leaves out everything, by the marks of the module: compilers take
+    seconds."""
+    part: str | None = config.getoption("--part")
+    leaves_out = config.option.markexpr.split() if ONLY_LEAVES_OUT.fullmatch(config.option.markexpr) else []
+    if collection_path.suffix != ".py" or not (part or leaves_out):
+        return None
+    found = MARKS_OF_MODULE.search(collection_path.read_text())
+    marks = re.findall(r"pytest\.mark\.(\w+)", found[0]) if found else []
+    left_out = (part is not None and not may_have(marks, part)) or not set(marks).isdisjoint(leaves_out)
+    return True if left_out else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -6,7 +6,7 @@ from fuzzer.findings import finding_file
 from fuzzer.findings.record import FindingRecord, record_of
 from fuzzer.signature import signature_of
 from fuzzer.signature.blame import NO_BLAME, NO_RELEASES, Blame, Releases
-from fuzzer.triage.investigate import Confirmed
+from fuzzer.triage.investigate import Investigated
 from generators.graph import Case
 from generators.onnx.model import OnnxModel
 from oracles.finding import Component, Evidence, Finding, Kind
@@ -31,7 +31,7 @@ def record(
     """As a campaign would save it. The stage is the evidence's, where that has one."""
     own = evidence.stage if isinstance(evidence, Raised | Died | TimedOut) else Stage.RUN
     finding = Finding(kind, component, lane, stage or own, evidence)
-    found = Confirmed(
+    found = Investigated(
         signature_of(finding),
         finding,
         case,

@@ -124,7 +124,7 @@ EVIDENCE: list[tuple[Kind, Evidence]] = [
     (Kind.WRONG_VALUE, Mismatch(0, "1", "2", against=LLVM.name)),
     (Kind.WRONG_SHAPE, Mismatch(0, "[1]", "[2]", against=LLVM.name)),
     (Kind.WRONG_ARITY, Mismatch(0, "1", "2", against="relay-torch-O2")),
-    (Kind.UNSTABLE, Mismatch(0, "the first", "1 of 2 elements differ")),
+    (Kind.SECOND_RUN_DIFFERS, Mismatch(0, "the first", "1 of 2 elements differ")),
     (Kind.NONDETERMINISTIC, Mismatch(0, "1", "2", against="another process")),
     (Kind.ILL_FORMED, IllFormed("import", "tvm.error.InternalError", "no")),
     (Kind.ILL_FORMED, IllFormed("FuseOps", "tvm.error.InternalError", "no")),
@@ -164,7 +164,7 @@ def records(lane: LaneSpec) -> Iterator[tuple[str, FindingRecord]]:
         for name, case in cases.items():
             stage = evidence.stage if isinstance(evidence, FAILURES) else Stage.RUN
             yield f"{number:02} {kind} {name}", record(case, kind, lane, evidence, stage=stage)
-        if lane.importer.is_onnx and lane.engine is Engine.TVM:
+        if lane.importer.row.reads.is_exported_file and lane.engine is Engine.TVM:
             for name, file in (("file", FILE), ("plain-file", PLAIN_FILE)):
                 yield f"{number:02} {kind} {name}", record(LINEAR, kind, lane, evidence, onnx=file, stage=Stage.RUN)
     doc = record(LINEAR, Kind.WRONG_VALUE, lane, EVIDENCE[-1][1]).doc if fits(lane, EVIDENCE[-1][1]) else None

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from test_tutorial import commands_in, pattern_of, run
 
-from fuzzer.campaign.around_cases import COMBINED, VARIED
-from fuzzer.campaign.configuration_file import MOST_VALUES
-from fuzzer.campaign.configurations import MOST_TUPLES
+from fuzzer.campaign.cases.around_cases import COMBINED, VARIED
+from fuzzer.campaign.plan.configuration_file import MOST_VALUES
+from fuzzer.campaign.plan.configurations import MOST_TUPLES
 from fuzzer.findings import finding_file
 from fuzzer.seeds.around import SIZES
 from oracles.siblings import additions

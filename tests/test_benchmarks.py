@@ -16,7 +16,7 @@ IMPORT_EACH = """
 import importlib, os, sys, traceback
 
 # what most of them import, once: half a second for each of them otherwise
-import fuzzer.campaign.loop, fuzzer.commands.run, fuzzer.triage.investigate, torch
+import fuzzer.campaign.run.loop, fuzzer.commands.run, fuzzer.triage.investigate, torch
 
 for name in sys.argv[1:]:
     if child := os.fork():

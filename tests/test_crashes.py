@@ -38,6 +38,7 @@ def test_at_least_thirty_steady_bugs_of_tvm_are_shipped(records: list[FindingRec
     assert len({record.doc.signature for record in records}) == len(records)
 
 
+@pytest.mark.slow
 def test_each_is_reduced_and_blamed_and_has_an_issue(records: list[FindingRecord]) -> None:
     for record in records:
         check(record.case)
@@ -64,4 +65,4 @@ def test_nothing_of_the_machine_that_found_them_is_in_them() -> None:
 def test_some_are_replayed(fleet: Fleet) -> None:
     for folder in SHIPPED[:: len(SHIPPED) // REPLAYED]:
         doc, case = finding_file.read_with_case(folder)
-        assert replay(fleet, doc, case, (doc.lane,), 1).exit is Exit.SAME, doc.slug
+        assert replay(fleet.run_fresh, doc, case, (doc.lane,), 1).exit is Exit.SAME, doc.slug

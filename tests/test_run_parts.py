@@ -8,7 +8,7 @@ from textwrap import dedent
 
 import pytest
 import run_parts
-from parts import GATE, MARKS, part_of
+from parts import GATE, MARKS, may_have, part_of
 
 pytestmark = pytest.mark.slow
 
@@ -154,3 +154,12 @@ def test_each_test_has_one_part() -> None:
     assert part_of(["slow", "parametrize"]) == GATE
     assert part_of(["tvm", "long", "programs"]) == "programs"
     assert [part_of([mark, "slow"]) for mark in MARKS] == [*MARKS]
+
+
+def test_a_module_is_left_out_by_its_marks_alone() -> None:
+    """A test may add marks to those of its module: they can only move it to a part that stands before."""
+    assert all(may_have([], part) for part in (*MARKS, GATE))
+    assert may_have(["tvm", "slow"], "long")
+    assert may_have(["tvm"], "tvm")
+    assert not may_have(["tvm"], GATE)
+    assert not may_have(["toolchains"], "long")

@@ -141,7 +141,7 @@ VIOLATIONS: dict[str, Violation] = {
         Kind.OUT_OF_BOUNDS_READ,
     ),
     "modified_inputs": Violation(TVM_C, ran_with(modified=("x0",)), Kind.MODIFIED_INPUT),
-    "second_run": Violation(TVM_C, fakes.unstable(RIGHT), Kind.UNSTABLE),
+    "second_run": Violation(TVM_C, fakes.unstable(RIGHT), Kind.SECOND_RUN_DIFFERS),
     "fresh_process": Violation(AGAIN, one_bit_off(CORRECT_RUN), Kind.NONDETERMINISTIC),
     "round_trips": Violation(SCRIPT, one_bit_off(CORRECT_RUN), Kind.WRONG_VALUE),
     "passes_change_nothing": Violation(ZERO, WRONG, Kind.WRONG_VALUE),

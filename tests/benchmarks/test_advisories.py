@@ -120,7 +120,7 @@ def test_what_cannot_be_decided_is_not_dropped() -> None:
 
 def run(*paths: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, advisories.__file__, *map(str, paths)], capture_output=True, text=True, timeout=60
+        [sys.executable, advisories.__file__, *map(str, paths)], capture_output=True, text=True, timeout=300
     )
 
 

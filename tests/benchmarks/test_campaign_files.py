@@ -9,8 +9,8 @@ import campaign_files
 from campaign_files import Counted, Distinct, Tally
 from folders_by_hand import add, error, flaky, wrong_value
 
-from fuzzer.campaign.rows import IndexRow
-from fuzzer.campaign.store import Store
+from fuzzer.campaign.store.rows import IndexRow
+from fuzzer.campaign.store.store import Store
 from oracles.finding import Component
 
 

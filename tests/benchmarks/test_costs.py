@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import costs
 
-from fuzzer.campaign.lane_chooser import TIER_1, LaneChooser
+from fuzzer.campaign.lanes.lane_chooser import TIER_1, LaneChooser
 
 
 def test_the_cost_of_a_tier_is_that_of_all_tests_by_their_number() -> None:

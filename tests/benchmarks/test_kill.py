@@ -14,10 +14,10 @@ import kill
 import pytest
 from folders_by_hand import add, error, wrong_value
 
-from fuzzer.campaign.index import Index
-from fuzzer.campaign.rows import index_row
-from fuzzer.campaign.state import State
-from fuzzer.campaign.store import Store
+from fuzzer.campaign.store.index import Index
+from fuzzer.campaign.store.rows import index_row
+from fuzzer.campaign.store.state import State
+from fuzzer.campaign.store.store import Store
 from generators import case_file
 
 

@@ -32,6 +32,6 @@ class Recording:
 def test_failures_of_tvm_are_those_of_tests_in_two_tiers(tmp_path: Path) -> None:
     with Executor(tmp_path / "scratch") as executor:
         recording = Recording(executor)
-        found = list(reduction.real(recording, 1, 2))  # type: ignore[arg-type]
+        found = list(reduction.real(recording, 1, 2))
     assert any(map(is_tier_1, recording.lanes))
     assert not any(is_tier_1(sighting.finding.lane) for _, _, sighting in found), "a finding is on a plain lane"

@@ -85,6 +85,7 @@ def test_the_page_counts_its_rows() -> None:
     assert f"Of {len(recent)} bugs with a fix in 0.26 or 0.27, {shown} are shown by TVM 0.25.0.post1" in text
 
 
+@pytest.mark.exhaustive
 @every_bug
 def test_a_case_of_the_operators_has_the_form(bug: Bug) -> None:
     assert any(has_form(bug, case) for case in directed(bug, DRAWS, 1)) is not bool(bug.why_not)
@@ -134,6 +135,7 @@ def test_an_attribute_is_given_or_left_out() -> None:
         assert has_form(given, case) is not is_left_out
 
 
+@pytest.mark.slow
 def test_one_call_reads_another() -> None:
     bug = BY_NUMBER[20280]
     cases = [case for case in directed(bug, 400, 1) if has_form(bug, case)]

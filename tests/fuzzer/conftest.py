@@ -8,18 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fuzzer.campaign.store import Store
+from fuzzer.campaign.store.store import Store
 from fuzzer.findings import finding_file
 from fuzzer.lanes import TVM_LANES
 from fuzzer.signature import signature_of
-from fuzzer.triage.investigate import Confirmed, Sighting
+from fuzzer.triage.investigate import Investigated, Sighting
 from generators.graph import Case, DType, Graph, Input, Node, TensorType, Value
 from oracles.finding import Component, Finding, Kind
 from oracles.outcome import Frame, Raised, Stage
 
 VERSIONS = {"python": "3.11.7", "torch": "2.13.0", "tvm": "0.27.0"}
 
-Make = Callable[..., tuple[Confirmed, Sighting]]
+Make = Callable[..., tuple[Investigated, Sighting]]
 
 
 def small_case(op: str = "relu", size: int = 3) -> Case:
@@ -28,14 +28,14 @@ def small_case(op: str = "relu", size: int = 3) -> Case:
     return Case(graph, {"x0": np.linspace(-1, 1, 2 * size, dtype=np.float32).reshape(2, size)})
 
 
-def raised(message: str = "no layout for it", op: str = "relu", size: int = 3) -> tuple[Confirmed, Sighting]:
+def raised(message: str = "no layout for it", op: str = "relu", size: int = 3) -> tuple[Investigated, Sighting]:
     """A refusal of TVM, confirmed; `message` tells one signature from another."""
     lane = TVM_LANES[0]
     frames = (Frame("/project/src/relax/transform/layout.cc", 7, "tvm::relax::LayoutOf(tvm::Call)"),)
     evidence = Raised(Stage.COMPILE, "tvm.error.InternalError", message, frames)
     finding = Finding(Kind.INTERNAL_ERROR, Component.TVM, lane, Stage.COMPILE, evidence)
     signature = signature_of(finding)
-    found = Confirmed(
+    found = Investigated(
         signature=signature,
         finding=finding,
         case=small_case(op, size),

@@ -13,8 +13,8 @@ from graphs_by_hand import Call, case_of
 from fuzzer.children.validity import NOT_FINITE, OK, verdict
 from fuzzer.lanes import SAMPLED_LANES
 from fuzzer.lanes.torch.envelope import envelope
-from fuzzer.triage.passes import Subject
-from fuzzer.triage.passes.simpler_operators import operator_complexity, plainer_operators, simpler_operators
+from fuzzer.triage.reducers import Subject
+from fuzzer.triage.reducers.simpler_operators import operator_complexity, plainer_operators, simpler_operators
 from generators.check import check
 from generators.choice import NumpySource
 from generators.graph import Array, Attrs, Case, Input

@@ -15,15 +15,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from fuzzer.campaign.counters import Counters
-from fuzzer.campaign.lane_table import LISTED
-from fuzzer.campaign.lock import locked
-from fuzzer.campaign.state import State
-from fuzzer.campaign.store import Store
+from fuzzer.campaign.lanes.lane_table import LISTED
+from fuzzer.campaign.store.counters import Counters
+from fuzzer.campaign.store.lock import locked
+from fuzzer.campaign.store.state import State
+from fuzzer.campaign.store.store import Store
 from fuzzer.cli import VERBS, main, routed, writes_to
 from fuzzer.signature.known import known_issues
 from fuzzer.system.terminal import one_sentence
-from fuzzer.triage.investigate import Confirmed, Sighting
+from fuzzer.triage.investigate import Investigated, Sighting
 from generators import case_file
 from generators.torch.ops import OPS
 
@@ -67,7 +67,7 @@ def process(tmp_path: Path, no_torch: str) -> Fuzz:
     def run(*arguments: object) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "fuzzer.cli", *map(str, arguments)]
         environment = {**os.environ, "PYTHONPATH": f"{no_torch}:{Path(__file__).parents[2]}"}
-        return subprocess.run(command, capture_output=True, text=True, timeout=30, env=environment, cwd=tmp_path)
+        return subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, cwd=tmp_path)
 
     return run
 
@@ -164,6 +164,10 @@ def test_bad_options(fuzz: Fuzz, arguments: str, says: str) -> None:
         ("gen --nodes 0", "--nodes"),
         ("gen --profile odd", "'odd' is not one of 'normal', 'edge', 'special', 'extreme'"),
         ("gen --ops nosuch", "no operator matches 'nosuch'; `fuzz ops` lists them"),
+        ("gen --dialect c", "no dialect 'c'; there are torch and onnx"),
+        ("gen --dialect onnx,torch", "--dialect takes one dialect here: torch or onnx"),
+        ("gen --dialect onnx --ops conv", "'Conv' matches; `fuzz ops --dialect onnx` lists them"),
+        ("gen --dialect onnx --profile extreme", "cases of ONNX have no numbers of the profile extreme"),
         ("gen --out", "--out"),
         ("gen --count 1 --out file", "file/seed0-000000: Not a directory"),
         ("ops --coverage --ops nosuch", "no operator matches 'nosuch'; `fuzz ops` lists them"),
@@ -175,7 +179,13 @@ def test_bad_options(fuzz: Fuzz, arguments: str, says: str) -> None:
         ("sweep --out new --samples 0", "--samples"),
         ("sweep --out new --seconds -1", "--seconds"),
         ("sweep --out new --workers 0", "--workers"),
-        ("sweep --out new --lanes nosuch", "no lane matches 'nosuch'; `fuzz lanes` lists them"),
+        ("sweep --out new --lanes nosuch", "no lane of cases of torch matches 'nosuch'; `fuzz lanes` lists them"),
+        ("sweep --out new --dialect onnx --lanes relax-fx-*", "no lane of cases of onnx matches 'relax-fx-*'"),
+        ("sweep --out new --dialect onnx,torch", "--dialect takes one dialect here: torch or onnx"),
+        ("sweep --out new --dialect c", "no dialect 'c'; there are torch and onnx"),
+        ("sweep --out new --against nosuch.json", "nosuch.json: No such file or directory"),
+        ("sweep --out new --against file", "file is no table of a sweep: "),
+        ("sweep --out new --drain -1", "--drain"),
     ],
 )
 def test_bad_options_of_gen_and_sweep(fuzz: Fuzz, tmp_path: Path, arguments: str, says: str) -> None:
@@ -328,7 +338,7 @@ def test_replay_of_binary_noise(fuzz: Fuzz, saved: Path, name: str) -> None:
     refused(fuzz("--replay", saved), saved / name)
 
 
-def test_replay_of_a_foreign_case(fuzz: Fuzz, saved: Path, make: Callable[..., tuple[Confirmed, Sighting]]) -> None:
+def test_replay_of_a_foreign_case(fuzz: Fuzz, saved: Path, make: Callable[..., tuple[Investigated, Sighting]]) -> None:
     found, _ = make(op="neg", size=4)
     text, tensors = case_file.encode(found.case)
     (saved / "case.json").write_bytes(text)
@@ -344,7 +354,7 @@ def test_replay_of_a_foreign_case(fuzz: Fuzz, saved: Path, make: Callable[..., t
         ('"attrs": {}', '"attrs": {"cmd": "x"}', "takes attributes [], not ['cmd']"),
         ('"v0"', '"v0;import os"', "is no name"),
         ("float32[2,3]", "float32[3,2]", "tensors: x0"),
-        ('"dialect": "torch"', '"dialect": "relax"', "dialect 'relax' is not known"),
+        ('"dialect": "torch"', '"dialect": "mlir"', "dialect 'mlir' is not known"),
         ('"format": 2', '"format": 1', "format 1 is not known; this version reads 2"),
         ('"format": 2', '"format": 3', "format 3 is not known; this version reads 2"),
         ('"role": "input"', '"role": "output"', "Invalid enum value 'output'"),
@@ -513,14 +523,24 @@ def test_gen_needs_no_compiler(fuzz: Fuzz, tmp_path: Path) -> None:
         assert case_file.read(tmp_path / "cases" / name).origin == f"seed 5 test {index}"
 
 
+def test_gen_takes_a_dialect(fuzz: Fuzz, tmp_path: Path) -> None:
+    done = fuzz("gen", "--count", 3, "--dialect", "onnx", "--ops", "Conv,Relu", "--out", "cases")
+    assert (done.returncode, done.stderr) == (DONE, "")
+    assert done.stdout.endswith(" CPU s of generation; next: python -m fuzzer.cli run --dialect onnx --seconds 120\n")
+    graphs = [case_file.read(folder).graph for folder in (tmp_path / "cases").iterdir()]
+    assert [graph.dialect for graph in graphs] == ["onnx"] * 3
+    assert {op.partition("-")[0] for graph in graphs for op in graph.ops} == {"Conv", "Relu"}
+
+
 def test_triage_lists_findings(fuzz: Fuzz, saved: Path) -> None:
     done = fuzz("triage", "--json", "--campaign", saved.parents[1])
     assert (done.returncode, done.stderr) == (DONE, "")
-    (listed,) = json.loads(done.stdout)
+    (listed,) = json.loads(done.stdout)["findings"]
     assert (listed["slug"], listed["kind"], listed["component"]) == (saved.name, "internal-error", "tvm")
     plain = fuzz("triage", "--campaign", saved.parents[1])
     assert saved.name in plain.stdout
-    assert plain.stdout.splitlines()[-1] == f"1 finding; next: python -m fuzzer.cli --replay {saved}"
+    counted = "1 confirmed cause: 1 high; 1 finding"
+    assert plain.stdout.splitlines()[-1] == f"{counted}; next: python -m fuzzer.cli --replay {saved}"
 
 
 def test_triage_of_a_folder_that_is_no_campaign(fuzz: Fuzz, tmp_path: Path) -> None:
@@ -540,7 +560,7 @@ def test_triage_of_an_empty_campaign(fuzz: Fuzz, tmp_path: Path) -> None:
     with Store(tmp_path, 1):
         pass
     assert fuzz("triage").stdout == "no findings; next: python -m fuzzer.cli run\n"
-    assert json.loads(fuzz("triage", "--json").stdout) == []
+    assert json.loads(fuzz("triage", "--json").stdout) == {"findings": [], "provisional": [], "other_provisional": []}
     assert fuzz("triage", "--unsupported").stdout == "nothing is counted yet\n"
     assert json.loads(fuzz("triage", "--unsupported", "--json").stdout) == {}
     assert {entry["met"] for entry in json.loads(fuzz("triage", "--known", "--json").stdout)} == {0}
@@ -619,7 +639,7 @@ def test_a_second_writer_is_refused_before_anything_large_is_imported(tmp_path: 
     """These imports take seconds on a busy machine."""
     program = (
         "import atexit, sys\n"
-        "large = ('numpy', 'torch', 'fuzzer.commands.run', 'fuzzer.campaign.store', 'fuzzer.isolate.executor')\n"
+        "large = ('numpy', 'torch', 'fuzzer.commands.run', 'fuzzer.campaign.store.store', 'fuzzer.isolate.executor')\n"
         "atexit.register(lambda: print([name for name in large if name in sys.modules]))\n"
         "from fuzzer.cli import main\n"
         "main()\n"

@@ -6,7 +6,7 @@ import json
 
 import msgspec
 
-from fuzzer.campaign.state import State
+from fuzzer.campaign.store.state import State
 from fuzzer.coverage.measure import Failure
 from fuzzer.coverage.question import Way
 from fuzzer.dashboard.data import FindingRow

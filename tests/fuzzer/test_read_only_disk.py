@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from fakes import CASE
 
-from fuzzer.campaign.disk_space import free_bytes
-from fuzzer.campaign.rows import index_row
-from fuzzer.campaign.store import Store
+from fuzzer.campaign.store.disk_space import free_bytes
+from fuzzer.campaign.store.rows import index_row
+from fuzzer.campaign.store.store import Store
 from fuzzer.lanes import LANES
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcome, Ran, Result
@@ -74,7 +74,7 @@ def fuzz(*words: object) -> tuple[int, str, str]:
     [
         (["status"], "1 test"),
         (["triage"], SHIPPED.name),
-        (["dashboard", "--out", "{elsewhere}/page.html"], "1 finding"),
+        (["dashboard", "--out", "{elsewhere}/page.html"], "1 confirmed cause"),
     ],
     ids=["status", "triage", "dashboard"],
 )

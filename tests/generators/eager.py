@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from fuzzer.lanes.base.prepared_case import laid_out, to_torch
+from fuzzer.lanes.base.arrays import laid_out, to_torch
 from generators.graph import Attrs, Case, DType, Form, Graph, Input, Node, TensorType, Value
 from generators.op import Types
 from generators.table import TABLE
@@ -39,16 +39,18 @@ def types_of(text: str) -> Types:
     return tuple(map(TensorType.parse, text.split()))
 
 
-def in_torch(op: str, types: Types, attrs: Attrs, form: Form = Form.PLAIN, count: int = 1) -> str:
-    """Return the types of the `count` results that eager PyTorch computes on ones. Raise what PyTorch raises."""
+def in_torch(op: str, types: Types, attrs: Attrs, form: Form = Form.PLAIN, count: int = 1, *, number: int = 1) -> str:
+    """Return the types of the `count` results that eager PyTorch computes on tensors of one number. Raise what PyTorch
+    raises."""
     names = tuple(f"a{i}" for i in range(len(types)))
-    scope: dict[str, Any] = {
-        "torch": torch,
-        "F": torch.nn.functional,
-        **dict(zip(names, map(ones, types), strict=True)),
-    }
+    tensors = [torch.full(type.sizes, number, dtype=torch_dtype(type)) for type in types]
+    scope: dict[str, Any] = {"torch": torch, "F": torch.nn.functional, **dict(zip(names, tensors, strict=True))}
     node = Node(op, names, attrs, tuple(Value(f"v{i}", TensorType(DType.FLOAT32, ())) for i in range(count)), form)
-    exec("\n".join(constructor(node, names, types, "layer") + statements(node, names, "layer")), scope)
+    owned = tuple(
+        f"torch.nn.Parameter({n})" if type.dtype.is_float else n for n, type in zip(names, types, strict=True)
+    )
+    with torch.no_grad():
+        exec("\n".join(constructor(node, owned, types, "layer") + statements(node, names, "layer")), scope)
     return " ".join(type_text(scope[value.name]) for value in node.results)
 
 

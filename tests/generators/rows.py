@@ -29,6 +29,7 @@ def each_row(ops: Iterable[Op] = OPS) -> Callable[[Check], Callable[[list[Op]], 
 
         test.__name__ = test.__qualname__ = check.__name__
         test.__module__, test.__doc__ = check.__module__, check.__doc__
+        test.pytestmark = list(getattr(check, "pytestmark", []))  # type: ignore[attr-defined]
         return parametrize(test)
 
     return tests_of

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import pytest
 from dialect_forms import TORCH_FORMS
 
-from generators.builder import LONG, TILES, Builder, Limits
+from generators.builder import LONG, TILES, Builder, Limits, OpenSizes
 from generators.check import check
 from generators.choice import NumpySource
 from generators.domain import within
@@ -18,7 +19,10 @@ from generators.symbolic import Size
 from generators.table import TABLE
 from generators.torch.ops import OPS
 
-CASES = [generate(NumpySource(11, index)) for index in range(600)]
+
+@cache
+def cases() -> list[Case]:
+    return [generate(NumpySource(11, index)) for index in range(600)]
 
 
 def snapshot(b: Builder) -> tuple[object, ...]:
@@ -84,8 +88,9 @@ def test_a_call_that_exceeds_a_limit_is_undone() -> None:
     assert snapshot(builder) == before
 
 
+@pytest.mark.slow
 def test_every_case_passes_check() -> None:
-    for case in CASES:
+    for case in cases():
         check(case)
 
 
@@ -128,8 +133,9 @@ def test_a_value_that_is_changed_in_place_is_not_picked_again() -> None:
     assert y.name in {value.name for value in builder.values()}
 
 
+@pytest.mark.slow
 def test_no_later_node_or_output_reads_a_value_that_was_changed_in_place() -> None:
-    for case in CASES:
+    for case in cases():
         overwritten: set[str] = set()
         for node in case.graph.nodes:
             assert not overwritten & set(node.args)
@@ -178,28 +184,30 @@ def outputs(case: Case) -> tuple[str, ...]:
 
 
 def test_outputs_are_sometimes_inputs_repeated_values_and_values_that_nodes_read() -> None:
-    inputs = [{item.value.name for item in case.graph.inputs} for case in CASES]
-    assert any(set(outputs(case)) & names for case, names in zip(CASES, inputs, strict=True)), "an input"
-    assert any(len(set(outputs(case))) < len(outputs(case)) for case in CASES), "the same value twice"
-    read = [{name for node in case.graph.nodes for name in node.args} for case in CASES]
-    assert any(set(outputs(case)) & names for case, names in zip(CASES, read, strict=True)), "a value that a node reads"
-    results = [{v.name for node in case.graph.nodes for v in node.results} for case in CASES]
-    dead = [m - r - set(outputs(case)) for case, m, r in zip(CASES, results, read, strict=True)]
+    inputs = [{item.value.name for item in case.graph.inputs} for case in cases()]
+    assert any(set(outputs(case)) & names for case, names in zip(cases(), inputs, strict=True)), "an input"
+    assert any(len(set(outputs(case))) < len(outputs(case)) for case in cases()), "the same value twice"
+    read = [{name for node in case.graph.nodes for name in node.args} for case in cases()]
+    assert any(set(outputs(case)) & names for case, names in zip(cases(), read, strict=True)), (
+        "a value that a node reads"
+    )
+    results = [{v.name for node in case.graph.nodes for v in node.results} for case in cases()]
+    dead = [m - r - set(outputs(case)) for case, m, r in zip(cases(), results, read, strict=True)]
     assert any(dead), "a result that is neither read nor an output"
 
 
 def test_layouts_roles_profiles_and_forms_all_occur() -> None:
-    items = [item for case in CASES for item in case.graph.inputs]
+    items = [item for case in cases() for item in case.graph.inputs]
     assert {item.layout for item in items} == set(Layout)
     assert {item.role for item in items} == set(Role)
-    assert {case.profile for case in CASES} == set(Profile)
-    assert {node.form for case in CASES for node in case.graph.nodes} == TORCH_FORMS
+    assert {case.profile for case in cases()} == set(Profile)
+    assert {node.form for case in cases() for node in case.graph.nodes} == TORCH_FORMS
 
 
 def test_operators_with_parameters_sometimes_share_one() -> None:
     shared, ops = 0, [TABLE[name] for name in ("linear", "layer_norm", "prelu")]
     for index in range(100):
-        case = generate(NumpySource(11, index), ops=ops, at_least=4)
+        case = generate(NumpySource(11, index), Limits(min_nodes=4), ops)
         params = {item.value.name for item in case.graph.inputs if item.role is Role.PARAM}
         readers = [[node.op for node in case.graph.nodes if name in node.args] for name in params]
         shared += any(len(by) > 1 for by in readers)
@@ -207,8 +215,8 @@ def test_operators_with_parameters_sometimes_share_one() -> None:
 
 
 def test_shapes_have_every_kind_of_size() -> None:
-    sizes = {size for case in CASES for item in case.bound.inputs for size in item.value.type.sizes}
-    ranks = {item.value.type.rank for case in CASES for item in case.bound.inputs}
+    sizes = {size for case in cases() for item in case.bound.inputs for size in item.value.type.sizes}
+    ranks = {item.value.type.rank for case in cases() for item in case.bound.inputs}
     assert {0, 1, 7, 13} <= sizes
     assert sizes & set(TILES)
     assert sizes & set(LONG)
@@ -217,12 +225,16 @@ def test_shapes_have_every_kind_of_size() -> None:
 
 # --- symbolic dimensions
 
-SYMBOLIC = [case for case in (generate(NumpySource(12, index), symbolic=True) for index in range(300)) if case.sizes]
+
+@cache
+def symbolic_cases() -> list[Case]:
+    return [case for case in (generate(NumpySource(12, index), symbolic=True) for index in range(300)) if case.sizes]
 
 
+@pytest.mark.slow
 def test_symbolic_cases_are_bound_to_two_to_four_sizes_one_of_them_1() -> None:
-    assert len(SYMBOLIC) > 100
-    for case in SYMBOLIC:
+    assert len(symbolic_cases()) > 100
+    for case in symbolic_cases():
         instances = case.instances()
         assert 2 <= len(instances) <= 4
         assert any(set(sizes.values()) == {1} for sizes in case.also)
@@ -230,19 +242,20 @@ def test_symbolic_cases_are_bound_to_two_to_four_sizes_one_of_them_1() -> None:
             check(each)
 
 
+@pytest.mark.slow
 def test_symbolic_dimensions_come_with_arithmetic() -> None:
-    formulas = {str(dim) for case in SYMBOLIC for value in case.graph.values() for dim in value.type.shape}
+    formulas = {str(dim) for case in symbolic_cases() for value in case.graph.values() for dim in value.type.shape}
     formulas = {text for text in formulas if not text.isdigit()}
     assert {"n", "m"} <= formulas
     assert any("+" in text for text in formulas)
     assert any("*" in text for text in formulas)
-    assert any(len({s for v in case.graph.values() for s in v.type.symbols}) == 2 for case in SYMBOLIC)
+    assert any(len({s for v in case.graph.values() for s in v.type.symbols}) == 2 for case in symbolic_cases())
 
 
 def test_a_formula_that_holds_for_one_size_only_is_refused() -> None:
     """For n = 3 the tensor has 9 elements; for n = 1 it has 3."""
     symbols = [Symbol("n", 1, 3)]
-    builder = Builder(NumpySource(0), symbols=symbols, sizes={"n": 3}, also=[{"n": 1}])
+    builder = Builder(NumpySource(0), open_sizes=OpenSizes(symbols, {"n": 3}, [{"n": 1}]))
     x = builder.fresh_input(TensorType(DType.FLOAT32, (Size.symbol("n", 3), 3)))
     with pytest.raises(Invalid, match=r"^\[1, 3\] cannot be reshaped to \(9,\)$"):
         builder.emit(TABLE["reshape"], (x,), {"shape": (9,)})

@@ -106,7 +106,7 @@ BAD_NAME = "expected lower-case letters, then digits"
         (nodes(replace(RELU, args=("x0", "x0"))), "nodes[0] (relu): takes 1 to 1 operands, not 2"),
         (graph(outputs=()), "outputs: a graph needs at least one"),
         (graph(outputs=("v1", "v2")), "outputs[1]: no value is called 'v2'"),
-        (graph(dialect="jax"), "dialect 'jax' is not known; this version reads 'torch', 'onnx'"),
+        (graph(dialect="jax"), "dialect 'jax' is not known; this version reads 'torch', 'onnx', 'relax'"),
         (graph(dialect="onnx"), "nodes[0]: 'relu' is no operator of onnx; `fuzz ops` lists them"),
         (graph(opset=13), "opset: only graphs of ONNX have one"),
         (inputs(X, value("x1", "float32[67108865]")), f"inputs[1]: x1: float32[67108865] {TOO_LARGE}"),

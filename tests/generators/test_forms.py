@@ -12,7 +12,7 @@ import torch
 from eager import run_case
 from rows import each_row
 
-from fuzzer.lanes.base.prepared_case import to_torch
+from fuzzer.lanes.base.arrays import to_torch
 from generators.builder import Builder, Limits
 from generators.check import check
 from generators.choice import NumpySource

@@ -38,6 +38,7 @@ GRAPH = Graph(
 )
 
 
+@pytest.mark.slow
 @given(TYPES)
 def test_a_type_is_read_back_from_its_text(type: TensorType) -> None:
     assert TensorType.parse(str(type)) == type
@@ -67,7 +68,7 @@ def test_text() -> None:
 def test_the_message_shows_an_invalid_type(text: str, shown: str) -> None:
     with pytest.raises(Invalid) as error:
         TensorType.parse(text)
-    assert str(error.value) == f"{shown} is no tensor type; expected e.g. float32[2,3] with one of {', '.join(DType)}"
+    assert str(error.value) == f"{shown} is no tensor type, such as float32[2,3]"
 
 
 @pytest.mark.parametrize("dim", ["", "2n", "_n", "n" * 33, "n+", "n//0", "n//m"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 from itertools import pairwise
 
 import pytest
@@ -32,11 +33,14 @@ def chain(index: int, length: int = 3) -> list[Case]:
     return cases
 
 
-CHAINS = [chain(index) for index in range(150)]
+@cache
+def chains() -> list[list[Case]]:
+    return [chain(index) for index in range(150)]
 
 
+@pytest.mark.slow
 def test_mutants_pass_check() -> None:
-    for cases in CHAINS:
+    for cases in chains():
         for case in cases:
             check(case)
 
@@ -52,12 +56,13 @@ def assert_runs(case: Case) -> str:
 
 @pytest.mark.exhaustive
 def test_mutants_run_in_eager_pytorch_and_most_are_finite() -> None:
-    outcomes = [assert_runs(case) for cases in CHAINS for case in cases[1:] if case.profile is Profile.NORMAL]
+    outcomes = [assert_runs(case) for cases in chains() for case in cases[1:] if case.profile is Profile.NORMAL]
     assert outcomes.count(OK) >= 0.95 * len(outcomes)
 
 
+@pytest.mark.slow
 def test_values_stay_in_their_domains() -> None:
-    for cases in CHAINS:
+    for cases in chains():
         for case in cases:
             assert all(holds(case.tensors[item.value.name], item.domain) for item in case.graph.inputs)
 
@@ -68,16 +73,18 @@ CHOSEN = (
 )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", CHOSEN)
 def test_an_operand_that_was_made_for_an_operator_is_not_replaced(name: str) -> None:
     """For example indices, divisors and masks. With other numbers, PyTorch would raise an error or divide by zero."""
     ops = [TABLE[name], TABLE["neg"], TABLE["add"]]
     for index in range(4):
-        case = generate(NumpySource(24, index), ops=ops, profile=Profile.NORMAL, at_least=3, symbolic=False)
+        case = generate(NumpySource(24, index), Limits(min_nodes=3), ops, profile=Profile.NORMAL, symbolic=False)
         for attempt in range(12):
             assert_runs(mutate(NumpySource(25, attempt), case))
 
 
+@pytest.mark.slow
 def test_mutants_keep_the_limits() -> None:
     """The cost of the whole graph is counted again, because a mutation can change the sizes of later results."""
     limits = Limits(max_nodes=5, max_numel=96, max_bytes=2048, max_work=1024)
@@ -115,14 +122,15 @@ def test_chains_of_mutations_stop_growing() -> None:
     assert 4 < longest <= 8
 
 
+@pytest.mark.slow
 def test_every_mutation_occurs_and_the_origin_names_it() -> None:
-    counts = Counter(case.origin.partition(" of ")[0] for cases in CHAINS for case in cases[1:])
+    counts = Counter(case.origin.partition(" of ")[0] for cases in chains() for case in cases[1:])
     assert set(counts) >= {mutation.__name__.strip("_") for mutation in MUTATIONS}
     assert counts["values"] < 0.3 * sum(counts.values())
 
 
 def test_a_mutant_differs_in_graph_or_values() -> None:
-    for cases in CHAINS:
+    for cases in chains():
         for before, after in pairwise(cases):
             same_values = before.tensors.keys() == after.tensors.keys() and all(
                 before.tensors[name].tobytes() == after.tensors[name].tobytes() for name in before.tensors
@@ -149,6 +157,7 @@ def test_a_splice_has_the_nodes_of_both_graphs() -> None:
     assert spliced >= 15
 
 
+@pytest.mark.slow
 def test_a_mutation_that_changes_only_values_keeps_symbols() -> None:
     kept = 0
     for index in range(100):
@@ -161,6 +170,7 @@ def test_a_mutation_that_changes_only_values_keeps_symbols() -> None:
     assert kept < 50
 
 
+@pytest.mark.slow
 def test_a_mutant_without_integers_does_not_have_the_extreme_profile() -> None:
     """A mutation can remove the integers of an extreme case, or draw values for a graph that has none."""
     ops = [TABLE[name] for name in ("neg", "frac", "add")]
@@ -185,7 +195,7 @@ def test_the_origin_names_only_the_last_mutation() -> None:
 
 
 def test_no_later_node_or_output_reads_a_value_that_was_changed_in_place() -> None:
-    for cases in CHAINS:
+    for cases in chains():
         graph = cases[-1].graph
         overwritten: set[str] = set()
         for node in graph.nodes:

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rows import each_row
 
-from fuzzer.lanes.base.prepared_case import laid_out, to_torch
+from fuzzer.lanes.base.arrays import laid_out, to_torch
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
 from generators.graph import Attrs, Graph, Input, Node, TensorType

@@ -37,17 +37,20 @@ def run(steps: list[tuple[str, int, int]], sizes: dict[str, int], *, symbolic: b
     return values
 
 
+@pytest.mark.slow
 @given(programs(), BINDINGS)
 def test_sizes_have_the_numbers_of_integer_arithmetic(steps: list[tuple[str, int, int]], sizes: dict[str, int]) -> None:
     assert list(map(int, run(steps, sizes, symbolic=True))) == run(steps, sizes, symbolic=False)
 
 
+@pytest.mark.slow
 @given(programs(), BINDINGS)
 def test_a_formula_gives_its_number(steps: list[tuple[str, int, int]], sizes: dict[str, int]) -> None:
     for value in run(steps, sizes, symbolic=True):
         assert formula(value).at(sizes) == value
 
 
+@pytest.mark.slow
 @given(programs(), BINDINGS, BINDINGS)
 def test_formulas_hold_for_other_sizes_and_are_read_back_from_text(
     steps: list[tuple[str, int, int]], sizes: dict[str, int], others: dict[str, int]

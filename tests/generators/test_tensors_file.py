@@ -23,6 +23,13 @@ def test_an_array_that_is_not_contiguous_is_stored() -> None:
     assert np.array_equal(back, array)
 
 
+def test_arrays_come_in_the_order_of_their_names() -> None:
+    """safetensors gives them in an order that differs from run to run, and so did `fuzz report --format json`."""
+    names = [f"x{number}" for number in range(9)]
+    contents = tensors_file.encode({name: np.zeros(1, np.float32) for name in reversed(names)})
+    assert list(tensors_file.decode(contents, {})) == names
+
+
 def test_a_name_without_a_type_stays_as_it_is_stored() -> None:
     array = np.array([1.5], dtype=DType.BFLOAT16.numpy)
     assert tensors_file.decode(tensors_file.encode({"x": array}), {})["x"].dtype == np.uint16
@@ -32,3 +39,12 @@ def test_a_name_without_a_type_stays_as_it_is_stored() -> None:
 def test_other_contents_are_refused(contents: bytes) -> None:
     with pytest.raises(Invalid):
         tensors_file.decode(contents, {})
+
+
+@pytest.mark.slow
+def test_a_header_is_no_larger_than_that_of_the_most_tensors() -> None:
+    many = tensors_file.encode({f"x{n}": np.zeros(0, np.float32) for n in range(10_000)})
+    assert len(tensors_file.decode(many, {})) == 10_000
+    size = (tensors_file.MOST_HEADER + 1).to_bytes(8, "little")
+    with pytest.raises(Invalid, match="its header has more than 4 MiB"):
+        tensors_file.decode(size + b"{}".ljust(tensors_file.MOST_HEADER + 1), {})

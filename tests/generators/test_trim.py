@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -61,6 +62,14 @@ def guarded(*guards: tuple[str, dict[str, Any]]) -> Graph:
 def test_a_clamp_becomes_a_domain() -> None:
     smaller = keep_nodes(guarded(("clamp", {"min": 0.5, "max": 8.0})), {2})
     assert smaller.ops == ("log",)
+    assert [item.domain for item in smaller.inputs] == [within(1, 8)]
+
+
+def test_a_clip_of_onnx_becomes_a_domain() -> None:
+    b = Builder(NumpySource(0), dialect="onnx", opset=17)
+    x = emit(b, "Clip-13", emit(b, "Neg-13", b.fresh_input(F32)), min=0.5, max=8.0)
+    smaller = keep_nodes(replace(graph(b, emit(b, "Log-13", x)), dialect="onnx", opset=17), {2})
+    assert smaller.ops == ("Log",)
     assert [item.domain for item in smaller.inputs] == [within(1, 8)]
 
 

@@ -74,6 +74,7 @@ def test_normal_integers_are_small(dtype: DType) -> None:
     assert drawn == set(range(0 if dtype is DType.UINT8 else -9, 10))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("profile", Profile)
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_integer_tensors_of_enough_elements_have_zeros_and_negatives(dtype: DType, profile: Profile) -> None:
@@ -119,6 +120,7 @@ def test_the_extreme_profile_has_the_ends_of_the_range(dtype: DType) -> None:
     assert {low, low + 1, high - 1, high} <= together
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("dtype", INTEGERS)
 @pytest.mark.parametrize("shape", [(), (1,), (2,), (3,), (2, 5)])
 def test_every_extreme_tensor_has_an_end_of_the_range(dtype: DType, shape: tuple[int, ...]) -> None:

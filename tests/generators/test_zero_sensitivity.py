@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 import torch
 from eager import run
+from rows import each_row
 
-from fuzzer.lanes.base.prepared_case import laid_out, to_torch
+from fuzzer.lanes.base.arrays import laid_out, to_torch
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
+from generators.domain import POSITIVE
 from generators.graph import ANY, Array, DType, Graph, Input, Invalid, Layout, Profile, TensorType, Value
 from generators.mutate import mutate
 from generators.op import Op
@@ -52,6 +54,23 @@ def test_a_variance_and_its_epsilon_are_away_from_zero() -> None:
         emit(b, "rsqrt", variance(b, -1))
     special = Builder(NumpySource(0), profile=Profile.SPECIAL)
     assert not zeros_agree(special, variance(special, 1))
+
+
+@pytest.mark.parametrize(
+    ("square", "add", "sqrt", "alpha"),
+    [
+        ("mul", "add", "sqrt", {}),
+        ("mul", "add", "sqrt", {"alpha": -1}),
+        ("Mul-14", "Add-14", "Sqrt-13", {}),
+    ],
+)
+def test_a_positive_number_and_a_square_are_away_from_zero_in_both_dialects(
+    square: str, add: str, sqrt: str, alpha: dict[str, int]
+) -> None:
+    b = Builder(NumpySource(0)) if square == "mul" else Builder(NumpySource(0), dialect="onnx", opset=17)
+    x, epsilon = b.fresh_input(F32), b.fresh_input(F32, domain=POSITIVE)
+    root = emit(b, sqrt, emit(b, add, epsilon, emit(b, square, x, x), **alpha))
+    assert zeros_agree(b, root) == (not alpha)
 
 
 def emit(b: Builder, op: str, *args: Value, **attrs: object) -> Value:
@@ -110,7 +129,7 @@ def graphs_of(profile: Profile, count: int) -> Iterator[Graph]:
     ops = [*READERS, *(TABLE[name] for name in ("neg", "add", "mul", "floor") * 5)]
     for index in range(count):
         source = NumpySource(13, index)
-        case = generate(source, Limits(max_numel=64), ops, profile=profile, at_least=4, symbolic=False)
+        case = generate(source, Limits(max_numel=64, min_nodes=4), ops, profile=profile, symbolic=False)
         yield case.graph
         yield mutate(source, case, ops=ops).graph
 
@@ -125,6 +144,7 @@ def replayed(graph: Graph, profile: Profile) -> Builder:
     return b
 
 
+@pytest.mark.slow
 @BOTH
 def test_generation_and_mutation_obey_the_rules(profile: Profile) -> None:
     sensitive = computed = 0
@@ -163,7 +183,7 @@ def bits(results: tuple[torch.Tensor, ...]) -> list[torch.Tensor]:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("op", [op for op in OPS if not op.reads_zeros], ids=lambda op: op.name)
+@each_row(op for op in OPS if not op.reads_zeros)
 def test_no_other_row_reads_signs_of_zeros_or_nan(op: Op) -> None:
     """The signs of one input's zeros and NaN change. PyTorch's results must stay equal, apart from these signs."""
     for index in range(4):

@@ -174,6 +174,16 @@ def test_only_results_are_judged(outcome: Outcome) -> None:
     assert judged({TVM: outcome}) == []
 
 
+@pytest.mark.parametrize("lane", [TORCH, TORCH_F64, TORCH_ENVELOPE])
+@pytest.mark.parametrize("times", [0, 3])
+def test_a_reference_with_another_number_of_outputs_expects_nothing(lane: LaneSpec, times: int) -> None:
+    """The memory of its process may have been overwritten."""
+    lanes = with_lanes(RIGHT, {TVM: CORRECT})
+    outcome = lanes[lane]
+    assert isinstance(outcome, Ran)
+    assert expected({**lanes, lane: Ran(times * outcome.outputs)}) is None
+
+
 @pytest.mark.parametrize("missing", [TORCH, TORCH_F64, TORCH_ENVELOPE])
 @pytest.mark.parametrize("instead", [None, fakes.raised(Stage.RUN), fakes.NO_VERDICT["skipped"]])
 def test_no_lane_is_judged_where_a_reference_is_missing(missing: LaneSpec, instead: Outcome | None) -> None:

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+import signal
+from dataclasses import replace
+
 import fakes
 import pytest
 from fakes import CASE, ONNXRUNTIME, TORCH, TORCH_ENVELOPE, TORCH_F64, TVM, TVM_ONNX
 
+from generators.undefined import INTEGER_QUOTIENT
 from oracles.crash import crash
 from oracles.finding import Component, Finding, Kind
 from oracles.lane import LaneSpec
-from oracles.outcome import Cause, Died, Frame, Outcome, Outcomes, Stage
+from oracles.outcome import Cause, Died, Facts, Frame, Outcome, Outcomes, Ran, Stage
 
 RAN = fakes.correct(fakes.TWO_OUTPUTS)
 REFERENCES = fakes.references(*fakes.TWO_OUTPUTS)
@@ -161,3 +165,19 @@ def test_a_case_that_eager_pytorch_refuses_is_invalid_even_where_float64_runs() 
 
 def test_without_pytorchs_result_an_exception_gives_no_finding() -> None:
     assert list(crash(CASE, {TVM: fakes.raised(Stage.IMPORT)})) == []
+
+
+# --- quotients of integers that are not defined
+
+DIVIDED = Died(Stage.RUN, Cause.SIGNAL, signal.SIGFPE)
+MEETS: Outcomes = {TORCH_ENVELOPE: Ran((), facts=Facts(undefined=(INTEGER_QUOTIENT,)))}
+
+
+def test_a_reference_that_divides_where_no_quotient_is_defined_is_no_finding() -> None:
+    assert judged({TORCH: DIVIDED}) == []
+
+
+def test_a_lane_may_die_of_a_quotient_only_where_the_case_has_an_undefined_one() -> None:
+    assert judged({TVM: DIVIDED, **MEETS}) == []
+    assert verdicts({TVM: DIVIDED}) == [(Kind.DIED, Component.TVM, TVM)]
+    assert verdicts({TVM: replace(DIVIDED, code=signal.SIGSEGV), **MEETS}) == [(Kind.DIED, Component.TVM, TVM)]

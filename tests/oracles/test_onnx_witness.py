@@ -62,6 +62,42 @@ def test_a_witness_within_the_tolerance_changes_nothing_of_what_is_expected() ->
     assert not witnesses_disagree(without)
 
 
+# --- a file that onnxruntime does not support: the witness alone
+
+
+UNKNOWN = fakes.NO_VERDICT["unsupported"]
+
+
+def test_the_eager_run_of_another_dialect_is_skipped_and_counts_for_nothing() -> None:
+    skipped = {fakes.TORCH: fakes.NO_VERDICT["skipped"]}
+    for lanes in (outcomes(), outcomes({ONNX: UNKNOWN})):
+        assert eager_run({**skipped, **lanes}) is eager_run(lanes) is not None
+
+
+def test_where_onnxruntime_does_not_support_a_file_the_witness_is_the_eager_run() -> None:
+    lanes = outcomes({ONNX: UNKNOWN})
+    assert eager_run(lanes) is lanes[ONNX_WITNESS]
+    assert not witnesses_disagree(lanes)
+    own = expected(lanes)
+    assert own is not None
+    witness = lanes[ONNX_WITNESS]
+    assert isinstance(witness, Ran)
+    assert [each.eager.tolist() for each in own] == [array.tolist() for array in witness.outputs]
+    assert verdicts({ONNX: UNKNOWN, TVM_MODEL: fakes.correct(RIGHT)}) == []
+    doubled = Ran(tuple(array * 2 for array in witness.outputs))
+    assert verdicts({ONNX: UNKNOWN, TVM_MODEL: doubled}) == [(Kind.WRONG_VALUE, Component.TVM, TVM_MODEL)]
+    assert verdicts({ONNX: UNKNOWN, TVM_MODEL: fakes.rejected(Stage.IMPORT)}) == [
+        (Kind.REJECTED, Component.TVM, TVM_MODEL)
+    ]
+
+
+@pytest.mark.parametrize("refusal", REFUSALS)
+def test_a_file_that_neither_runs_is_not_valid(refusal: str) -> None:
+    lanes = {ONNX: UNKNOWN, ONNX_WITNESS: REFUSALS[refusal]}
+    assert eager_run(outcomes(lanes)) is None
+    assert verdicts({**lanes, TVM_MODEL: fakes.rejected(Stage.IMPORT)}) == []
+
+
 # --- a witness with another result
 
 

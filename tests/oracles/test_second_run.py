@@ -34,7 +34,7 @@ def test_a_lane_whose_second_run_differs_is_found(lane: LaneSpec, component: Com
         against="the first run",
     )
     assert list(second_run(CASE, {lane: fakes.unstable(RIGHT)})) == [
-        Finding(Kind.UNSTABLE, component, lane, Stage.RUN, evidence)
+        Finding(Kind.SECOND_RUN_DIFFERS, component, lane, Stage.RUN, evidence)
     ]
 
 
@@ -74,7 +74,7 @@ def test_the_sign_of_zero_does_not_count() -> None:
 
 @pytest.mark.parametrize("second", [np.zeros(3, np.float32), np.zeros((1, 2), np.float32), np.zeros(2, np.int32)])
 def test_another_shape_or_dtype_in_the_second_run_is_found(second: Array) -> None:
-    assert [finding.kind for finding in judged(np.zeros(2, np.float32), second)] == [Kind.UNSTABLE]
+    assert [finding.kind for finding in judged(np.zeros(2, np.float32), second)] == [Kind.SECOND_RUN_DIFFERS]
 
 
 def test_0d_and_empty_outputs_are_compared() -> None:
@@ -85,7 +85,7 @@ def test_0d_and_empty_outputs_are_compared() -> None:
 
 def test_a_missing_output_in_the_second_run_is_found() -> None:
     (finding,) = second_run(CASE, {TVM: Ran((np.zeros(2), np.zeros(2)), (np.zeros(2),))})
-    assert finding.kind is Kind.UNSTABLE
+    assert finding.kind is Kind.SECOND_RUN_DIFFERS
 
 
 @pytest.mark.parametrize(("first", "second"), [([0.0, 1.0], [-0.0, 2.0]), ([np.nan, 1.0], [np.nan, 2.0])])

@@ -20,10 +20,10 @@ WORDS: dict[type[StrEnum], str] = {
         "out-of-bounds-write, out-of-bounds-read, uninitialised-read, second-run-differs, nondeterministic, "
         "modified-input, aliased-output, ill-formed, checker-gap, bloat, slow"
     ),
-    Component: "tvm, exporter, onnxruntime, pytorch, environment",
+    Component: "tvm, exporter, onnxruntime, pytorch, pocl, lavapipe, environment",
     Quantity: "bytes of constants, bytes of library, bytes of memory, CPU seconds of compilation",
-    Engine: "torch, onnx, onnxruntime, onnx-reference, onnx-file, tvm, honest, faulty",
-    Importer: "eager, export, export-tvm, export-raw, fx, dynamo, onnx, onnx-dynamo, onnx-model, trace",
+    Engine: "torch, onnx, relax, onnxruntime, onnx-reference, onnx-file, tvm, honest, faulty",
+    Importer: "export, onnx, export-tvm, export-raw, fx, dynamo, onnx-dynamo, onnx-model, module, trace, eager",
     Params: "bound, inputs, rebound, bundled, lifted, lifted-shared, lifted-consuming",
     Pipeline: "default_build, zero, cpu_generic",
     Execution: "bytecode, compiled, graph, vm",
@@ -76,9 +76,11 @@ DEFAULTS: dict[object, dict[str, object]] = {
         "mutants": (),
         "behaviour": (),
         "reached": (),
+        "undefined": (),
         "base": None,
         "trace": None,
         "pointed": "",
+        "wrong_operand": None,
     },
     Frame("a.py", 1, "f"): {"file": "a.py", "line": 1, "function": "f", "raises": False, "owner": ""},
     Mismatch(0, "a", "b"): {

@@ -85,6 +85,7 @@ def test_elements_beyond_the_tolerance_are_all_counted(right: Expected, factor: 
     assert (found.wrong, found.elements) == (right.eager.size, right.eager.size)
 
 
+@pytest.mark.slow
 @given(st.floats(-100, 100, width=32), SPREADS, st.floats(-0.99, 0.99), st.sampled_from([1.01, -1.01]))
 def test_an_element_is_wrong_from_the_tolerance_on(value: float, spread: float, inside: float, outside: float) -> None:
     right = expect([value], envelope=spread)

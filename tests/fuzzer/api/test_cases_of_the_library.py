@@ -16,6 +16,7 @@ from generators.check import check
 GUARD = "clamp"
 
 
+@pytest.mark.slow
 @given(case=difftvm.strategies.cases("add,mul,relu", max_ops=3))
 @settings(max_examples=60)
 def test_hypothesis_gets_valid_cases_of_the_named_operators(case: difftvm.Case) -> None:

@@ -5,19 +5,34 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 import torch
+from onnx import TensorProto, helper
 
 import difftvm
+from fuzzer.api.exported_module import ExportedModule
 from generators.graph import Invalid
 
 pytestmark = pytest.mark.tvm
 
 ROOT = Path(__file__).parents[3]
+REFUSES_A_NAME = """
+from tvm.relax.frontend.onnx.onnx_frontend import ONNXGraphImporter
+
+from_onnx = ONNXGraphImporter.from_onnx
+
+def changed(self, graph, opset):
+    if ("Relu", "r") in [(node.op_type, node.output[0]) for node in graph.node]:
+        raise ValueError("a Relu with the result r")
+    return from_onnx(self, graph, opset)
+
+ONNXGraphImporter.from_onnx = changed
+"""
 CHANGED = ROOT / "docs" / "examples" / "changed_relu.py"
 NO_RELU = """
 from tvm.relax.frontend.onnx import onnx_frontend
@@ -36,7 +51,8 @@ def _closed() -> Iterator[None]:
 def test_a_right_model_says_what_ran(tmp_path: Path) -> None:
     model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.GELU())
     checked = difftvm.check(model, torch.randn(2, 3), lanes="relax-export-llvm,relax-fx-llvm", folder=tmp_path)
-    assert (set(checked.ran), checked.not_run) == ({"relax-export-llvm", "relax-fx-llvm"}, ())
+    why = "the model is given as an exported program, which nothing traces again"
+    assert (checked.ran, checked.not_run) == (("relax-export-llvm",), (("relax-fx-llvm", why),))
     assert (checked.cases, checked.not_covered, checked.not_confirmed) == (1, (), ())
     assert list(tmp_path.iterdir()) == []
 
@@ -59,17 +75,131 @@ def test_a_wrong_model_raises_with_a_script_that_shows_it(tmp_path: Path) -> Non
     assert shown.returncode == 1
 
 
+class Fn(torch.nn.Module):
+    """A function as a module."""
+
+    def __init__(self, function: Callable[[torch.Tensor], torch.Tensor]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.function(x)
+
+
+LANE = "relax-export-llvm"
+
+
+@pytest.mark.long
+def test_a_failure_for_the_persons_target_that_is_known_from_another_model(tmp_path: Path) -> None:
+    """TVM writes infinities as `inff` in C. Nothing fails for llvm, which runs by default."""
+    attention = Fn(lambda x: torch.nn.functional.scaled_dot_product_attention(x, x, x))
+    x = torch.ones(1, 1, 2, 4)
+    assert difftvm.check(attention, x, lanes=LANE, folder=tmp_path).ran == (LANE,)
+    with pytest.raises(difftvm.FindingError) as error:
+        difftvm.check(attention, x, lanes=LANE, target="c", folder=tmp_path)
+    (first,) = error.value.findings
+    assert (first.operators, first.nodes, first.known_as) == (("scaled_dot_product_attention",), (0,), "")
+    assert error.value.checked is not None
+    assert error.value.checked.ran == (LANE,)
+    with pytest.raises(difftvm.FindingError) as error:
+        difftvm.check(Fn(lambda x: x.sin().clamp(min=0.1).exp()), x, lanes=LANE, target="c", folder=tmp_path)
+    (second,) = error.value.findings
+    assert (second.operators, second.nodes, second.known_as) == (("clamp",), (1,), first.slug)
+    assert (second.folder, second.repro) == (first.folder, first.repro)
+    title = f"the same failure as {first.slug}, here at `clamp` (node 1): loading compiled `torch.clamp` fails: "
+    assert str(error.value).startswith(f"1 finding:\n  {title}")
+
+
+def test_code_that_no_device_here_runs_is_only_compiled(tmp_path: Path) -> None:
+    checked = difftvm.check(torch.nn.ReLU(), torch.ones(2), lanes=LANE, target="metal", folder=tmp_path)
+    assert checked.ran == (LANE, "relax-export-metal")
+    why = "nothing here runs its code, and no program that difftvm knows checks it"
+    assert checked.not_judged == (f"relax-export-metal: it is only compiled: {why}",)
+
+
+def of_opset_28(path: Path, op: str, element: int = TensorProto.FLOAT) -> Path:
+    values = [helper.make_tensor_value_info(name, element, [3]) for name in ("x", "y")]
+    graph = helper.make_graph([helper.make_node(op, ["x"], ["y"])], "g", values[:1], values[1:])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 28)]), path)
+    return path
+
+
+def test_a_file_that_is_newer_than_onnxruntime_is_judged_by_the_evaluator_alone(tmp_path: Path) -> None:
+    path = of_opset_28(tmp_path / "m.onnx", "Tanh")
+    checked = difftvm.check(path, {"x": np.ones(3, np.float32)}, folder=tmp_path / "f", strict=True)
+    assert (checked.ran, checked.not_judged) == (("relax-onnx-model-llvm",), ())
+    ((lane, why),) = checked.not_run
+    assert lane == "onnx"
+    assert why.startswith("load: Unsupported model IR version: ")
+
+
+def test_a_branch_of_a_model_is_compiled(tmp_path: Path) -> None:
+    model = Fn(lambda x: torch.cond(x.sum() > 0, lambda y: y.sin(), lambda y: y.cos() + 1, (x,)).exp())
+    checked = difftvm.check(model, torch.ones(3), lanes=LANE, folder=tmp_path, strict=True)
+    assert (checked.ran, checked.whole, checked.cases, checked.not_judged) == ((LANE,), True, 1, ())
+
+
+def test_a_number_that_data_gives_is_computed(tmp_path: Path) -> None:
+    checked = difftvm.check(Fn(lambda x: x * x.sum().item()), torch.ones(3), lanes=LANE, folder=tmp_path, strict=True)
+    assert checked.ran == (LANE,)
+
+
+def test_a_model_with_complex_values_is_refused_in_the_words_of_tvm(tmp_path: Path) -> None:
+    with pytest.raises(Invalid, match=r"^no lane ran: .*Unsupported function types \['_fft_r2c\.default'\]"):
+        difftvm.check(Fn(lambda x: torch.fft.rfft(x).abs().log1p()), torch.ones(2, 4), lanes=LANE, folder=tmp_path)
+
+
+def test_what_no_lane_compiled_is_named_and_fails_a_strict_check(tmp_path: Path) -> None:
+    """Random numbers cut the model. TVM compiles the part after them, and refuses the one before."""
+    model = Fn(lambda x: torch.nn.functional.dropout(torch.fft.rfft(x).abs(), 0.5, training=True).relu())
+    x = torch.ones(2, 4)
+    checked = difftvm.check(model, x, lanes=LANE, folder=tmp_path)
+    assert (checked.whole, checked.cases, checked.ran) == (False, 2, (LANE,))
+    random, spectrum = checked.not_covered
+    assert random == "dropout (1 time): it draws random numbers, so that no two results can be compared"
+    assert spectrum == "aten.fft_rfft+aten.abs (1 time): no lane compiled it"
+    ((lane, why),) = checked.not_run
+    assert lane == LANE
+    assert why.startswith("import: Unsupported function")
+    with pytest.raises(difftvm.NotWhole, match=r"^not all of the model was compiled") as error:
+        difftvm.check(model, x, lanes=LANE, folder=tmp_path, strict=True)
+    assert error.value.checked.not_covered == (random, spectrum)
+
+
+@pytest.mark.long
+def test_a_call_without_a_row_that_fails_has_a_script_that_shows_it(tmp_path: Path) -> None:
+    model = Fn(lambda x: torch.relu(torch.exp(x)[x > 0]) + 1)
+    with pytest.raises(difftvm.FindingError) as error:
+        difftvm.check(model, torch.tensor([[1.0, -1.0], [2.0, 0.5]]), lanes=LANE, folder=tmp_path)
+    (found,) = error.value.findings
+    assert (found.kind, found.operators) == ("internal-error", ("aten.index",))
+    assert subprocess.run([sys.executable, found.repro], capture_output=True).returncode == 1
+
+
 def test_an_onnx_file_is_checked_and_a_wrong_name_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "net.onnx"
     torch.onnx.export(torch.nn.ReLU(), (torch.randn(2, 3),), path, dynamo=False, input_names=["x"])
     checked = difftvm.check(path, {"x": np.ones((2, 3), np.float32)}, folder=tmp_path)
-    assert checked.ran == ("relax-onnx-model-llvm", "relax-onnx-model-c"), (
-        "the file's own nodes, and no lane of PyTorch"
-    )
+    assert checked.ran == ("relax-onnx-model-llvm",), "the file's own nodes, and no lane of PyTorch"
     with pytest.raises(ValueError, match=r"no lane of cases of onnx matches 'relax-onnx-llvm'; `fuzz lanes` lists"):
         difftvm.check(path, lanes="relax-onnx-llvm", folder=tmp_path)
     with pytest.raises(Invalid, match="it has no input 'y'; its inputs are x"):
         difftvm.check(path, {"y": torch.ones(2, 3).numpy()})
+
+
+def test_a_size_that_depends_on_data_is_compiled(tmp_path: Path) -> None:
+    """There is no row of NonZero: TVM imports the node of the file."""
+    path = tmp_path / "places.onnx"
+    graph = helper.make_graph(
+        [helper.make_node("Relu", ["x"], ["a"]), helper.make_node("NonZero", ["a"], ["y"])],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])],
+        [helper.make_tensor_value_info("y", TensorProto.INT64, [2, "count"])],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    checked = difftvm.check(path, {"x": np.array([[1, -1, 2], [0, 3, -4]], np.float32)}, folder=tmp_path / "found")
+    assert (checked.ran, checked.not_run) == (("relax-onnx-model-llvm",), ())
+    assert (checked.not_covered, checked.not_confirmed) == ((), ())
 
 
 @pytest.mark.long
@@ -87,6 +217,57 @@ def test_a_wrong_onnx_file_raises_with_the_node_of_the_file(tmp_path: Path) -> N
 
 
 @pytest.mark.long
+def test_what_only_the_given_file_shows_is_reduced_to_a_part_of_it(tmp_path: Path) -> None:
+    changed, path = tmp_path / "changed.py", tmp_path / "net.onnx"
+    changed.write_text(REFUSES_A_NAME)
+    nodes = [helper.make_node(op, [x], [y]) for op, x, y in (("Abs", "x", "a"), ("Relu", "a", "r"), ("Exp", "r", "y"))]
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 2]) for name in "xy")
+    graph = helper.make_graph(nodes, "net", [x], [y])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    with pytest.raises(difftvm.FindingError, match="a Relu with the result r") as error:
+        difftvm.check(path, preload=changed, folder=tmp_path)
+    (found,) = error.value.findings
+    assert (found.operators, found.nodes) == (("Relu",), (1,))
+    shown = subprocess.run([sys.executable, found.repro, changed], capture_output=True)
+    assert shown.returncode == 1
+
+
+@pytest.mark.long
+def test_a_failure_of_a_form_of_the_model_alone_raises_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused(self: object) -> bytes:
+        raise Invalid("PyTorch cannot write the program: no")
+
+    monkeypatch.setattr(ExportedModule, "document", refused)
+    x = -torch.ones(2, 3, 4)
+    checked = difftvm.check(torch.nn.ReLU(), x, lanes=LANE, preload=CHANGED, folder=tmp_path, reduce=False)
+    (found,) = checked.in_form
+    assert (found.kind, found.operators, checked.not_given) == (
+        "wrong-value",
+        ("relu",),
+        "PyTorch cannot write the program: no",
+    )
+    assert f"seen in difftvm's form of the model, not in yours ({checked.not_given}): " in capsys.readouterr().err
+
+
+def clip_file(folder: Path) -> Path:
+    """A file with a Clip without bounds, for which TVM returns its input."""
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in "xy")
+    graph = helper.make_graph([helper.make_node("Clip", ["x"], ["y"])], "clip", [x], [y])
+    path = folder / "clip.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), path)
+    return path
+
+
+def test_an_output_in_the_memory_of_an_input_is_a_failure_only_with_aliasing(tmp_path: Path) -> None:
+    lane = "relax-onnx-model-llvm"
+    checked = difftvm.check(clip_file(tmp_path), lanes=lane, folder=tmp_path)
+    assert (checked.ran, checked.aliased) == ((lane,), (lane,))
+    with pytest.raises(difftvm.FindingError, match="returns a tensor that shares memory with its input"):
+        difftvm.check(clip_file(tmp_path), lanes=lane, folder=tmp_path, aliasing=True)
+
+
 def test_the_example_of_the_page_prints_what_the_page_says() -> None:
     page = (ROOT / "docs" / "library.md").read_text()
     command = [sys.executable, "docs/examples/check_model.py"]

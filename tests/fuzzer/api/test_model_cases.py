@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from torch import library as operators
 
 import difftvm
 from fuzzer.api.model_cases import cases_of
+from fuzzer.lanes.base.arrays import to_torch
+from fuzzer.lanes.torch.prepared import build_model
 from generators import case_file
 from generators.graph import Invalid
+from generators.torch.source import render
 
 
 def linear() -> torch.nn.Module:
     return torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.ReLU())
 
 
-class Cut(torch.nn.Module):
-    """An operator without a row between two that have one."""
+class Fn(torch.nn.Module):
+    """A function as a module."""
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.relu(torch.linalg.inv(torch.exp(x)))
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, *args: torch.Tensor) -> Any:
+        return self.function(*args)
 
 
 @pytest.mark.slow
@@ -44,14 +55,246 @@ def test_inputs_are_a_tensor_a_tuple_or_a_dict() -> None:
     ] * 4
 
 
+def text_of(case: difftvm.Case) -> list[str]:
+    """The lines of forward, without the types."""
+    lines = render(case.graph).partition("def forward(")[2].split("\n")[1:-1]
+    return [line.strip().partition("  # ")[0] for line in lines]
+
+
+def same_results(case: difftvm.Case, *right: torch.Tensor) -> None:
+    """Check that the case's program gives what the model gives, in the types of the graph."""
+    made = build_model(render(case.graph), case.owned)(*(to_torch(array) for array in case.inputs.values()))
+    torch.testing.assert_close(made, right)
+    assert [str(type) for type in case.graph.output_types] == [
+        f"{str(each.dtype).removeprefix('torch.')}[{','.join(map(str, each.shape))}]" for each in right
+    ]
+
+
 @pytest.mark.slow
-def test_an_operator_without_a_row_cuts_and_the_rest_gets_what_pytorch_computes() -> None:
-    x = torch.tensor([[0.0, 1.0], [1.0, 0.0]])
-    found = cases_of(Cut(), x)
+@pytest.mark.parametrize(
+    ("function", "ops"),
+    [
+        (lambda x: torch.relu(torch.linalg.inv(x.exp())), ("exp", "aten.linalg_inv", "relu")),
+        (lambda x: torch.fft.rfft(x).abs(), ("aten.fft_rfft+aten.abs",)),
+        (
+            lambda x: torch.view_as_real(torch.fft.rfft(x).exp() + 1),
+            ("aten.fft_rfft+aten.exp+aten.add+aten.view_as_real",),
+        ),
+        (lambda x: x[x > 0], ("gt_scalar", "aten.index")),
+        (lambda x: torch.nonzero(x > 0).sum(), ("gt_scalar", "aten.nonzero", "sum")),
+        (lambda x: x * x.sum().item(), ("sum", "aten.item+aten.mul")),
+        (
+            lambda x: torch.quantize_per_tensor(x, 0.5, 0, torch.qint8).dequantize() + 1,
+            ("aten.quantize_per_tensor+aten.dequantize", "add_scalar"),
+        ),
+        (lambda x: torch.sparse.mm(x.to_sparse(), x), ("aten.to_sparse+aten._sparse_mm",)),
+        (
+            lambda x: torch.cond(x.sum() > 0, lambda y: y.sin(), lambda y: y.cos() + 1, (x,)),
+            ("sum", "gt_scalar", "higher_order.cond+aten.sin+aten.cos+aten.add"),
+        ),
+    ],
+)
+def test_what_has_no_row_is_called_as_it_is(function: Callable[..., Any], ops: tuple[str, ...]) -> None:
+    x = torch.tensor([[2.0, 1.0, 0.5], [-1.0, 3.0, 0.25], [0.125, -2.0, 1.0]])
+    found = cases_of(Fn(function), x)
+    (case,) = found.cases
+    assert (case.graph.ops, found.not_covered) == (ops, ())
+    same_results(case, function(x))
+
+
+@pytest.mark.slow
+def test_values_that_no_graph_holds_are_one_node_with_what_is_between_them() -> None:
+    """The product reads the spectrum, and a sum of real numbers that is computed from it."""
+
+    def function(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        spectrum = torch.fft.fft(x)
+        size = spectrum.abs().sum()
+        return (spectrum * size).real + y.exp(), size
+
+    inputs = torch.tensor([1.0, 2.0, 3.0]), torch.tensor([0.5, 1.0, 2.0])
+    (case,) = cases_of(Fn(function), inputs).cases
+    assert text_of(case) == [
+        "v0_t0 = torch.ops.aten.fft_fft.default(x0)",
+        "v0_t1 = torch.ops.aten.abs.default(v0_t0)",
+        "v0_t2 = torch.ops.aten.sum.default(v0_t1)",
+        "v0_t3 = torch.ops.aten.mul.Tensor(v0_t0, v0_t2)",
+        "v0_t4 = torch.ops.aten.real.default(v0_t3)",
+        "v0, v1 = (v0_t2, v0_t4)",
+        "v2 = torch.exp(x1)",
+        "v3 = torch.add(v1, v2)",
+        "return v3, v0",
+    ]
+    same_results(case, *function(*inputs))
+
+
+@pytest.mark.slow
+def test_complex_inputs_parameters_and_results_are_real_views() -> None:
+    class Turned(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("turn", torch.tensor([1j, 2 + 1j]))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return (x * self.turn).conj()
+
+    x = torch.tensor([1 + 1j, 2 - 1j])
+    (case,) = cases_of(Turned(), x).cases
+    assert [str(item.value.type) for item in case.graph.inputs] == ["float32[2,2]"] * 2
+    same_results(case, torch.view_as_real(Turned()(x).resolve_conj()))
+
+
+@pytest.mark.slow
+def test_results_that_nothing_reads_are_left_out() -> None:
+    x = torch.tensor([3, 1, 3])
+    (case,) = cases_of(Fn(lambda x: torch.unique(x, return_counts=True)[1] + 1), x).cases
+    assert text_of(case)[:2] == ["v0_t0 = torch.ops.aten._unique2.default(x0, True, False, True)", "v0 = v0_t0[2]"]
+    same_results(case, torch.tensor([2, 3]))
+
+
+@pytest.mark.slow
+def test_a_part_that_is_changed_in_place_is_a_new_value() -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        y = x * 2
+        y[:, 0] = 0
+        return y.exp()
+
+    x = torch.ones(2, 3)
+    found = cases_of(Fn(function), x)
+    assert (found.not_covered, found.cases[0].graph.ops[-2:]) == ((), ("select_scatter", "exp"))
+    same_results(found.cases[0], function(x))
+
+
+@pytest.mark.slow
+def test_batch_norm_in_training_gives_what_the_model_returns() -> None:
+    model, x = torch.nn.BatchNorm1d(2).train(), torch.tensor([[1.0, 2.0], [3.0, 5.0], [4.0, 0.0]])
+    found = cases_of(model, x)
+    (case,) = found.cases
+    assert (case.graph.ops, case.graph.outputs, found.not_covered) == (
+        ("add_scalar", "batch_norm_training"),
+        ("v1",),
+        (),
+    )
+    same_results(case, model(x).detach())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("function", "why"),
+    [
+        (
+            lambda x: torch.nn.functional.dropout(x.exp(), 0.5, training=True).relu(),
+            "dropout (1 time): it draws random numbers, so that no two results can be compared",
+        ),
+        (
+            lambda x: torch.ops.difftvm_test.twice(x.exp()).relu(),
+            "torch.ops.difftvm_test.twice.default (1 time): is not a function of PyTorch's own",
+        ),
+        (
+            lambda x: torch.ops.higher_order.while_loop(lambda y: y.sum() < 9, lambda y: (y * 2,), (x.exp(),), ())[
+                0
+            ].relu(),
+            "torch.ops.higher_order.while_loop (1 time): a part of the model is a program of its own, which difftvm "
+            "does not read",
+        ),
+    ],
+)
+def test_what_cannot_be_compared_cuts_and_the_rest_gets_what_pytorch_computes(
+    function: Callable[..., Any], why: str
+) -> None:
+    with operators._scoped_library("difftvm_test", "FRAGMENT") as own:
+        own.define("twice(Tensor x) -> Tensor")
+        own.impl("twice", lambda x: x * 2, "CompositeExplicitAutograd")
+        operators.register_fake("difftvm_test::twice", torch.empty_like, lib=own)
+        before = torch.get_rng_state()
+        found = cases_of(Fn(function), torch.tensor([0.5, -0.5]))
     assert [case.graph.ops for case in found.cases] == [("exp",), ("relu",)]
-    assert found.not_covered == ("linalg_inv (1 time): no row of the operator table has its name",)
+    assert found.not_covered == (why,)
     (value,) = found.cases[1].tensors.values()
-    np.testing.assert_allclose(value, torch.linalg.inv(torch.exp(x)).numpy())
+    assert value.shape == (2,)
+    assert value.all() or "dropout" in why
+    assert torch.equal(before, torch.get_rng_state()), "the user's random numbers stay as they are"
+
+
+@pytest.mark.slow
+def test_a_file_is_checked_whole_too(tmp_path: Path) -> None:
+    program = torch.export.export(Fn(lambda x: torch.fft.rfft(x).abs().relu()), (torch.ones(4),))
+    torch.export.save(program, tmp_path / "m.pt2")
+    found = cases_of(tmp_path / "m.pt2", {"args_0": np.ones(4, np.float32)})
+    assert [case.graph.ops for case in found.cases] == [("aten.fft_rfft+aten.abs", "relu")]
+    assert found.not_covered == ()
+    (case,) = found.cases
+    assert (found.not_given, case.given is not None) == ("", True)
+    assert case.given is not None
+    assert set(case.given.names.values()) == {"args_0"}
+
+
+@pytest.mark.slow
+def test_parts_beside_what_is_cut_out_are_parts_of_the_program() -> None:
+    dropout = lambda x: torch.nn.functional.dropout(x.exp(), 0.5, training=True).relu().sin()
+    found = cases_of(Fn(dropout), torch.ones(2))
+    assert (found.not_given, found.is_given, len(found.cases)) == ("", True, 2)
+    calls = [json.loads(case.given.model)["graph_module"]["graph"]["nodes"] for case in found.cases if case.given]
+    names = [[node["target"].split(".")[-2] for node in nodes] for nodes in calls]
+    assert names == [["exp"], ["relu", "sin"]]
+
+
+@pytest.mark.slow
+def test_a_result_that_no_case_holds_is_left_out_of_the_program() -> None:
+    (case,) = cases_of(Fn(lambda x: (x.relu(), x.shape[0])), torch.ones(2)).cases
+    assert case.given is not None
+    assert json.loads(case.given.model)["graph_module"]["signature"]["output_specs"] == [
+        {"user_output": {"arg": {"as_tensor": {"name": "relu"}}}}
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("weights", ["own", "drawn", None])
+def test_the_weights_of_a_file_are_its_own_or_drawn(tmp_path: Path, weights: str | None) -> None:
+    model = linear().eval()
+    torch.export.save(torch.export.export(model, (torch.ones(4, 3),)), tmp_path / "m.pt2")
+    torch.onnx.export(model, (torch.ones(4, 3),), tmp_path / "m.onnx", dynamo=False, opset_version=17)
+    for name in ("m.pt2", "m.onnx"):
+        (case,) = cases_of(tmp_path / name, weights=weights).cases
+        own = [any(np.array_equal(array, each) for each in own_numbers(model)) for array in case.owned.values()]
+        assert own == [weights == "own"] * 2
+        assert case.origin.endswith(", with its own weights") is (weights == "own")
+
+
+def own_numbers(model: torch.nn.Module) -> list[Any]:
+    found = [each.detach().numpy() for each in model.parameters()]
+    return [*found, *(each.T for each in found)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("weights", ["own", "drawn", None])
+def test_a_module_has_its_own_weights_unless_they_are_drawn(weights: str | None) -> None:
+    model = linear()
+    (case,) = cases_of(model, torch.ones(4, 3), weights=weights).cases
+    own = [any(np.array_equal(array, each) for each in own_numbers(model)) for array in case.owned.values()]
+    assert own == [weights != "drawn"] * 2
+
+
+def test_weights_are_own_or_drawn() -> None:
+    with pytest.raises(Invalid, match="weights is 'mine'; expected 'own' or 'drawn'"):
+        cases_of(linear(), torch.ones(4, 3), weights="mine")
+
+
+@pytest.mark.slow
+def test_drawn_integers_of_a_call_may_be_indices(tmp_path: Path) -> None:
+    model = torch.nn.EmbeddingBag(5, 4, mode="mean").eval()
+    torch.export.save(torch.export.export(model, (torch.zeros(2, 3, dtype=torch.int64),)), tmp_path / "m.pt2")
+    found = cases_of(tmp_path / "m.pt2")
+    (case,) = found.cases
+    assert (case.graph.ops, found.not_covered) == (("arange", "reshape", "aten.embedding_bag"), ())
+    (indices,) = case.inputs.values()
+    assert (indices.min() >= 0, indices.max() < 5) == (True, True)
+
+
+@pytest.mark.slow
+def test_a_case_with_calls_is_stored_as_it_is(tmp_path: Path) -> None:
+    (case,) = cases_of(Fn(lambda x: torch.fft.rfft(x).abs()), torch.ones(4)).cases
+    text, tensors = case_file.encode(case)
+    assert case_file.encode(case_file.decode(text, tensors)) == (text, tensors)
 
 
 def test_a_case_and_its_folder_are_taken_as_they_are(tmp_path: Path) -> None:
@@ -63,6 +306,7 @@ def test_a_case_and_its_folder_are_taken_as_they_are(tmp_path: Path) -> None:
     assert case_file.encode(cases_of(tmp_path).cases[0]) == (text, tensors)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "inputs", "why"),
     [
@@ -87,3 +331,29 @@ def test_cases_of_equal_seeds_are_equal() -> None:
         assert set(case.graph.ops) <= {"relu", "exp", "clamp"}
     with pytest.raises(Invalid, match="at least one operator"):
         difftvm.cases(max_ops=0)
+
+
+def test_the_refusal_has_the_proposal_of_torch_export() -> None:
+    class Half(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x[:, : x.shape[1] // 2] * 2
+
+    rows = torch.export.Dim("n", min=2)
+    with pytest.raises(Invalid, match=r"^torch\.export cannot export Half: UserError: .* It proposes: .*n = 2\*_n$"):
+        cases_of(Half(), torch.zeros(2, 6), ({1: rows},))
+
+
+def test_sizes_of_dynamic_shapes_stay_open() -> None:
+    class Flat(torch.nn.Module):
+        def forward(self, x: torch.Tensor, unread: torch.Tensor) -> dict[str, torch.Tensor]:
+            return {"y": x.view(x.size(0), -1), "x": x}
+
+    rows = torch.export.Dim("rows", min=2, max=9)
+    found = cases_of(Flat(), (torch.zeros(3, 2, 2), torch.ones(4)), ({0: rows}, None))
+    assert [str(case.graph.inputs[0].value.type) for case in found.cases] == [
+        f"float32[{size},2,2]" for size in (3, 2, 7, 9)
+    ]
+    for case in found.cases:
+        assert case.given is not None
+        assert case.given.open
+        assert (case.given.names, case.graph.outputs) == ({"x0": "x", "x1": "unread"}, ("v0", "x0"))

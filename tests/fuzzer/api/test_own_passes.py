@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from fakes import CASE
 
-from fuzzer.api.finding_error import FindingError, FoundFailure
+from fuzzer.api.finding_error import FindingError
+from fuzzer.api.found_failure import FoundFailure
 from fuzzer.api.own_passes import check_backend, check_pass
 from fuzzer.api.pass_check import _first, claimed, name_of
 from fuzzer.toolchains.preload import MODULE

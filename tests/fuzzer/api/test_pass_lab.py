@@ -11,7 +11,7 @@ from fakes import CASE, ONNXRUNTIME, TORCH, TORCH_ENVELOPE, TORCH_F64, correct
 from labs import FakeLab
 
 from fuzzer.api.pass_lab import WITHOUT_PASS, PassLab
-from fuzzer.campaign.own_lanes import PLAIN, own_lanes
+from fuzzer.campaign.plan.own_lanes import PLAIN, own_lanes
 from fuzzer.triage.reproduce import judged_by
 from generators.graph import Case
 from oracles.finding import Kind

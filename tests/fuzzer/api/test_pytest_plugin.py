@@ -186,3 +186,55 @@ def test_the_example_of_the_documents(tmp_path: Path) -> None:
     project(tmp_path, (EXAMPLES / "test_my_model.py").read_text())
     done = run(tmp_path, "--difftvm-seed=1")
     assert (done.returncode, "2 passed" in done.stdout) == (PASSES, True), done.stdout + done.stderr
+
+
+SHARING = """
+import onnx
+from onnx import TensorProto, helper
+
+
+def test_clip(difftvm, tmp_path):
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in "xy")
+    graph = helper.make_graph([helper.make_node("Clip", ["x"], ["y"])], "clip", [x], [y])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), tmp_path / "a.onnx")
+    difftvm.check(tmp_path / "a.onnx", lanes="relax-onnx-model-llvm")
+"""
+
+
+@pytest.mark.tvm
+@pytest.mark.slow
+def test_a_word_about_an_output_in_the_memory_of_an_input(tmp_path: Path) -> None:
+    project(tmp_path, SHARING)
+    done = run(tmp_path)
+    assert done.returncode == PASSES, done.stdout
+    note = "an output shares memory with an input in relax-onnx-model-llvm; aliasing=True makes that a failure"
+    assert f"test_project.py::test_clip: {note}\n" in done.stdout
+
+
+STRICT = """
+import torch
+
+
+class Noisy(torch.nn.Module):
+    def forward(self, x):
+        return torch.nn.functional.dropout(x.exp(), 0.5, training=True)
+
+
+def test_whole(difftvm):
+    difftvm.check(Noisy(), torch.ones(2), lanes="relax-export-llvm")
+
+
+def test_parts(difftvm):
+    difftvm.check(Noisy(), torch.ones(2), lanes="relax-export-llvm", strict=False)
+"""
+
+
+@pytest.mark.tvm
+@pytest.mark.slow
+def test_a_model_that_is_not_compiled_whole_fails_its_test(tmp_path: Path) -> None:
+    project(tmp_path, STRICT)
+    done = run(tmp_path)
+    assert done.returncode == FAILS, done.stdout
+    assert "NotWhole: not all of the model was compiled; strict=False allows that:" in done.stdout
+    assert "dropout (1 time): it draws random numbers" in done.stdout
+    assert "1 failed, 1 passed" in done.stdout

@@ -99,8 +99,12 @@ def passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.mark.long
 def test_a_module_is_right_in_each_lane(tmp_path: Path) -> None:
     rows = np.ones((5, 8), np.float32)
-    done = difftvm.check(attention(), {"x": rows}, folder=tmp_path)
-    assert done.ran == ("relax-module-llvm", "relax-module-c", "relax-module-zero")
+    done = difftvm.check(attention(), {"x": rows}, lanes="all-plain", target="metal", opt_level=3, folder=tmp_path)
+    *here, metal = done.ran
+    assert here == ["relax-module-llvm-opt3", "relax-module-c-opt3", "relax-module-zero-opt3"]
+    assert metal == "relax-module-metal-opt3"
+    (why,) = done.not_judged
+    assert why.startswith("relax-module-metal-opt3: it is only compiled: nothing here runs its code")
     assert (done.not_run, done.not_confirmed, done.not_covered, done.cases) == ((), (), (), 1)
     assert not (tmp_path / "modules").exists()
 

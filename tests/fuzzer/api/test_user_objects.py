@@ -48,7 +48,7 @@ def test_a_function_of_a_script_is_had_from_its_file(tmp_path: Path) -> None:
     """What is bound below `if __name__ == "__main__":` is not there in another process."""
     path = tmp_path / "script.py"
     path.write_text(SCRIPT)
-    done = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, path], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     double, triple, add_one, add_two, closure = done.stdout.splitlines()
     assert double == f"user_objects.from_file({str(path)!r}, 'double')"

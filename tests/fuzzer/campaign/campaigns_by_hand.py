@@ -9,8 +9,8 @@ from pathlib import Path
 
 import fakes
 
-from fuzzer.campaign.settings import LaneMix, RunLimits, Settings
-from fuzzer.campaign.test_numbers import ALL, Share
+from fuzzer.campaign.plan.settings import LaneMix, RunLimits, Settings
+from fuzzer.campaign.plan.test_numbers import ALL, Share
 from fuzzer.isolate.reports import SHOWS, SanitizerReport, ScriptRun
 from fuzzer.lanes import TVM_LANES
 from generators.graph import Case

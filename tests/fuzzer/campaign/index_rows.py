@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fuzzer.campaign.index import Index
+from fuzzer.campaign.store.index import Index
 
 
 def store_rows(folder: Path, query: str) -> list[tuple[object, ...]]:

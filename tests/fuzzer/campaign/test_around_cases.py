@@ -10,18 +10,19 @@ from graphs_by_hand import case_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzer.campaign.around_cases import Kind, draw_around, kind_of
-from fuzzer.campaign.cases import random_cases
-from fuzzer.campaign.guidance import Guidance
-from fuzzer.campaign.settings import Settings
+from fuzzer.campaign.cases.around_cases import Kind, draw_around, kind_of
+from fuzzer.campaign.cases.cases import random_cases
+from fuzzer.campaign.cases.guidance import Guidance
+from fuzzer.campaign.plan.settings import Settings
 from fuzzer.seeds import corpus
 from fuzzer.seeds.around import Around
 from generators import case_file
 from generators.builder import Limits
 from generators.check import check
 from generators.choice import NumpySource
+from generators.dialect import dialect_named
 from generators.guards import is_guard
-from generators.torch.ops.guard import GUARDS
+from generators.table import TABLE
 
 LARGE = case_of(
     {"x0": "float32[2,3]", "w0": "float32[4,3]"},
@@ -31,7 +32,7 @@ LARGE = case_of(
 SMALL = case_of({"x0": "float32[2,3]"}, [("v0", "relu", "x0")], "v0")
 CALLS = {"relu": 6, "linear": 3, "add": 1}
 AROUND = Around({"net-large": LARGE, "net-small": SMALL}, CALLS, {"eq.Scalar": 1})
-GUARDED = {*CALLS, *GUARDS}
+GUARDED = {*CALLS, *filter(is_guard, TABLE)}
 DIGESTS = [case_file.digest(case) for case in (LARGE, SMALL)]
 
 
@@ -70,6 +71,7 @@ def test_each_kind_has_its_share() -> None:
     assert {kind: round(counts[kind] / 200) for kind in Kind} == {Kind.VARIED: 4, Kind.COMBINED: 3, Kind.MUTATED: 3}
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10_000))
 def test_a_varied_piece_keeps_its_calls(index: int) -> None:
     case = draw_around(NumpySource(5, index), AROUND, Kind.VARIED, Limits(), "")
@@ -77,6 +79,7 @@ def test_a_varied_piece_keeps_its_calls(index: int) -> None:
     assert case.graph.ops in (LARGE.graph.ops, SMALL.graph.ops)
 
 
+@pytest.mark.slow
 def test_types_vary_in_dtype_shape_layout_and_open_sizes() -> None:
     made = [draw_around(NumpySource(6, index), AROUND, Kind.VARIED, Limits(), "") for index in range(200)]
     items = [case.bound.inputs[0] for case in made if len(case.graph.nodes) == 1]
@@ -119,6 +122,7 @@ def test_operators_and_pieces_have_a_dialect() -> None:
     assert {dialect: len(ops) for dialect, ops in ONNX.ops.items()} == {"onnx": 6, "torch": 1}
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10_000), st.sampled_from(Kind))
 def test_a_case_of_onnx_has_the_operators_and_an_opset_of_the_model(index: int, kind: Kind) -> None:
     case = draw_around(NumpySource(9, index), ONNX, kind, Limits(), "mine", "onnx")
@@ -130,9 +134,10 @@ def test_a_case_of_onnx_has_the_operators_and_an_opset_of_the_model(index: int, 
         assert case.origin == "mine"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("guided", [False, True])
 def test_a_campaign_around_a_model_draws_both_dialects(guided: bool, tmp_path: Path) -> None:
-    both = Settings(tmp_path, 3, around=ONNX, model_ops=ONNX.ops["onnx"])
+    both = Settings(tmp_path, 3, around=ONNX, ops={name: dialect_named(name).drawn() for name in ("torch", "onnx")})
     make = Guidance(both, 3).case if guided else random_cases(both, 3)
     counts = Counter(case.graph.dialect for index in range(60) if (case := make(index)))
     assert min(counts["torch"], counts["onnx"]) > 10

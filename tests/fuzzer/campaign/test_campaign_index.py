@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from index_rows import store_rows
 
-from fuzzer.campaign import index
-from fuzzer.campaign.index import Index
-from fuzzer.campaign.rows import FailureRate, IndexRow, Observations, index_row
-from fuzzer.campaign.state import State
-from fuzzer.campaign.store import Store
+from fuzzer.campaign.store import index
+from fuzzer.campaign.store.index import Index
+from fuzzer.campaign.store.rows import FailureRate, IndexRow, Observations, index_row
+from fuzzer.campaign.store.state import State
+from fuzzer.campaign.store.store import Store
 from fuzzer.lanes import ONNXRUNTIME, TORCH
 from generators.graph import Invalid
 from oracles.lane import Importer
@@ -115,8 +115,8 @@ def test_nothing_of_a_transaction_that_fails_is_there(tmp_path: Path) -> None:
 KILLED = """
     import sys
     from pathlib import Path
-    from fuzzer.campaign.rows import index_row
-    from fuzzer.campaign.store import Store
+    from fuzzer.campaign.store.rows import index_row
+    from fuzzer.campaign.store.store import Store
     from fuzzer.lanes import LANES
     from oracles.outcome import Ran
     with Store(Path(sys.argv[1]), 1) as store:

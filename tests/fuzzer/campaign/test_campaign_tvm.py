@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from fuzzer.campaign.drawn_lanes import IMPORTERS
 from fuzzer.findings import finding_file
 from fuzzer.findings.replay import load, replay
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.lanes import LANES, SAMPLED_LANES
 from fuzzer.system.exit_codes import Exit
+from oracles.importers import drawn_importers
 from oracles.outcome import Stage
 
 pytestmark = pytest.mark.tvm
@@ -95,7 +95,9 @@ def test_the_summary(first: tuple[Mapping[str, Any], str]) -> None:
     assert summary["wall_seconds"] > 0
     assert set(summary["stage_cpu_seconds"]) <= set(Stage)
     assert 0 < sum(summary["stage_cpu_seconds"].values()) <= summary["cpu_seconds"]
-    names = {lane.name for lane in (*LANES, *SAMPLED_LANES)} | {f"relax-{importer}-drawn" for importer in IMPORTERS}
+    names = {lane.name for lane in (*LANES, *SAMPLED_LANES)} | {
+        f"relax-{importer}-drawn" for importer in drawn_importers("torch")
+    }
     unsupported = {name for name in summary["unsupported"] if not name.startswith("onnxruntime")}
     assert unsupported <= names
     assert all(count > 0 for count in summary["unsupported"].values())
@@ -151,4 +153,4 @@ def test_a_tvm_finding_replays(folder: Path, fleet: Fleet, second: tuple[Mapping
     of_tvm = [f for f in second[0]["findings"] if f["component"] == "tvm" and not f["flaky"]]
     assert of_tvm, f"3 tests of seed {SEED} met no bug of TVM: take another seed"
     doc, case = load(folder / "crashes" / of_tvm[0]["slug"])
-    assert replay(fleet, doc, case, (doc.lane,), 1).exit is Exit.SAME
+    assert replay(fleet.run_fresh, doc, case, (doc.lane,), 1).exit is Exit.SAME

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from graphs_by_hand import case_of
 
-from fuzzer.campaign.cases import LARGE_EVERY, RUN, case_source, random_cases
-from fuzzer.campaign.guidance import Guidance
-from fuzzer.campaign.settings import Settings
-from fuzzer.campaign.test_numbers import ALL, Share
+from fuzzer.campaign.cases.cases import LARGE_EVERY, RUN, case_source, random_cases
+from fuzzer.campaign.cases.guidance import Guidance
+from fuzzer.campaign.plan.settings import Settings
+from fuzzer.campaign.plan.test_numbers import ALL, Share
 from fuzzer.seeds import corpus
 from generators import case_file
 from generators.builder import Limits
@@ -92,7 +92,7 @@ def test_what_was_torn_costs_a_case_nothing(torn: str, tmp_path: Path) -> None:
 
 def test_who_names_operators_gets_none_of_them(tmp_path: Path) -> None:
     brought(tmp_path, "abs")
-    named = random_cases(Settings(tmp_path, 1, ops=(TABLE["relu"],)), 1)
+    named = random_cases(Settings(tmp_path, 1, ops={"torch": (TABLE["relu"],)}), 1)
     assert words_of((named(0), named(1)), tmp_path) == ["", ""]
     assert run(tmp_path, (0, 1)) == ["abs", ""]
 
@@ -119,6 +119,7 @@ def test_a_random_case_depends_on_seed_and_number_alone(tmp_path: Path) -> None:
     assert made.origin == "seed 4 test 3"
 
 
+@pytest.mark.slow
 def test_random_cases_keep_their_sizes_open(tmp_path: Path) -> None:
     """Each runs at one of its sizes, and not always at the largest."""
     drawn = [generate(NumpySource(2, index), Limits(), OPS) for index in range(60)]
@@ -136,7 +137,7 @@ def test_random_cases_keep_their_sizes_open(tmp_path: Path) -> None:
 
 def test_random_cases_of_some_operators(tmp_path: Path) -> None:
     chosen = (TABLE["relu"], TABLE["neg"])
-    case_of = random_cases(Settings(tmp_path, 1, ops=chosen, limits=Limits(max_nodes=3)), 0)
+    case_of = random_cases(Settings(tmp_path, 1, ops={"torch": chosen}, limits=Limits(max_nodes=3)), 0)
     names = {name for index in range(20) if (case := case_of(index)) for name in case.graph.ops}
     assert names == {"relu", "neg"}
 
@@ -144,9 +145,9 @@ def test_random_cases_of_some_operators(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("dialect", ["torch", "onnx"])
 def test_one_test_of_many_draws_large_tensors(tmp_path: Path, dialect: str) -> None:
-    source, large = case_source(Settings(tmp_path, 1, model_ops=ROWS), 1), 0
+    source, large = case_source(Settings(tmp_path, 1, ops={"torch": OPS, "onnx": ROWS}), 1), 0
     for number in range(8 * LARGE_EVERY):
-        case = source.case(NumpySource(3, number), number, dialect=dialect)
+        case = source.draw(NumpySource(3, number), number, dialect=dialect).case()
         large += any(each.value.type.numel > 100_000 for each in case.bound.inputs)
     assert 0 < large < 20
 
@@ -164,5 +165,5 @@ def test_each_dialect_has_its_own_part_of_the_corpus(tmp_path: Path) -> None:
         ((TABLE["relu"],), (), []),
     ):
         (tmp_path / corpus.FOLDER / RUN).unlink(missing_ok=True)
-        draw = random_cases(Settings(tmp_path, 1, ops=ops, model_ops=model_ops), 1)
+        draw = random_cases(Settings(tmp_path, 1, ops={"torch": ops, "onnx": model_ops}), 1)
         assert [word for word in words_of(map(draw, range(4)), tmp_path) if word] == expected

@@ -13,14 +13,14 @@ from graphs_by_hand import case_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzer.campaign.aim import Aim, Covering
-from fuzzer.campaign.configuration_file import PLAIN, Listed, read
-from fuzzer.campaign.configurations import PER_TEST, Configurations
-from fuzzer.campaign.covering import tuples_of
-from fuzzer.campaign.guidance import Guidance
-from fuzzer.campaign.lane_mix import lanes_of
-from fuzzer.campaign.rows import Observations
-from fuzzer.campaign.settings import LaneMix, Settings
+from fuzzer.campaign.cases.guidance import Guidance
+from fuzzer.campaign.lanes.lane_mix import lanes_of
+from fuzzer.campaign.plan.aim import Aim, Covering
+from fuzzer.campaign.plan.configuration_file import PLAIN, Listed, read
+from fuzzer.campaign.plan.configurations import PER_TEST, Configurations
+from fuzzer.campaign.plan.covering import tuples_of
+from fuzzer.campaign.plan.settings import LaneMix, Settings
+from fuzzer.campaign.store.rows import Observations
 from fuzzer.lanes import REFERENCES
 from fuzzer.lanes.base.availability import Machine
 from generators.graph import Invalid
@@ -28,6 +28,7 @@ from oracles.lane import Engine, LaneSpec, Params, Pipeline
 from oracles.lane_check import invalid_reason
 from oracles.outcome import Outcome, Stage, Unsupported
 from oracles.siblings import additions
+from oracles.target_kinds import KINDS
 from oracles.transforms import TRANSFORMS_BY_NAME, ModuleForm, not_disabled_alone
 
 ALL = """
@@ -110,6 +111,7 @@ def test_the_first_tests_compile_each_legal_pair(everything: Configurations) -> 
         assert any({one, other} <= {*additions(lane), f"target {lane.target}"} for lane in lanes)
 
 
+@pytest.mark.slow
 def test_no_configuration_is_illegal(everything: Configurations) -> None:
     lanes = [lane for index in range(300) for lane in everything.lanes(index)]
     assert [lane for lane in lanes if illegal(lane)] == []
@@ -127,6 +129,7 @@ def test_after_the_rows_values_of_the_own_configuration_are_flipped(everything: 
     assert own > len(flipped) * 0.3, "each value is the user's own in 70 % of them; in half of the rows, or less"
 
 
+@pytest.mark.slow
 @given(st.integers(0, 50), st.integers(0, 500))
 def test_the_seed_and_the_number_decide(small: Listed, seed: int, index: int) -> None:
     one, other = Configurations(small, seed), Configurations(small, seed)
@@ -194,7 +197,7 @@ def test_tuples_of_rows_are_counted_once() -> None:
         ('passes = ["FuseOp"]', "no pass is called 'FuseOp'"),
         ('disabled = ["a b"]', "no pass of TVM is called 'a b'"),
         ('options = ["noalias"]', "no option of TVM is called 'noalias'"),
-        ('targets = ["llvm", "z80"]', "no target is called 'z80'"),
+        ('targets = ["llvm", "z80"]', f"no target is called 'z80'; the kinds are {', '.join(KINDS)}"),
         ("opt_levels = [2, 5]", "there is no optimisation level 5"),
         ('pipelines = ["one"]', "Invalid enum value 'one' - at `$.pipelines[0]`"),
         ('executors = ["bytecode", "vm"]', "no program of Relax runs in the executor vm"),
@@ -245,6 +248,7 @@ def test_a_pipe_or_a_link_in_the_place_of_a_file_is_refused(tmp_path: Path) -> N
             read(tmp_path / f"{name}.toml")
 
 
+@pytest.mark.slow
 def test_a_file_that_is_not_there_and_too_many_tuples_are_refused(tmp_path: Path) -> None:
     with pytest.raises(Invalid, match=r"none\.toml: No such file or directory$"):
         read(tmp_path / "none.toml")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzzer.campaign.known_options import require_known_options
+from fuzzer.campaign.plan.known_options import require_known_options
 from fuzzer.findings import finding_file
 from fuzzer.isolate.fleet import Fleet
 from generators.graph import Invalid

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from fuzzer.campaign import index, waiting
-from fuzzer.campaign.counters import MAX_REASONS, OTHER_REASONS, Counters
-from fuzzer.campaign.state import State
+from fuzzer.campaign.store import index
+from fuzzer.campaign.store.counters import MAX_REASONS, OTHER_REASONS, Counters
+from fuzzer.campaign.store.state import State
+from fuzzer.campaign.triage import waiting
 from fuzzer.lanes import ONNXRUNTIME, TVM_LANES
 from fuzzer.lanes.target_table import TARGET_LANES
 from oracles.lane import LaneSpec
@@ -26,7 +27,7 @@ def test_the_summary() -> None:
     counters = Counters(tests=3, invalid=1, errors=2, cpu_seconds=16.0, wall_seconds=9.876)
     counters.add(Result(LANES, {Stage.COMPILE: 3.456, Stage.START: 1.0}, 5.0))
     counters.add(Result({TVM_LANES[0]: Ran(())}, {Stage.COMPILE: 0.544}, 2.0), triage=True)
-    counters.evaluation_disagrees["a"] = 1
+    counters.evaluation_disagrees["a"], counters.triage_steps["blame"] = 1, 0.123
     assert counters.summary() == {
         "tests": 3,
         "invalid": 1,
@@ -36,6 +37,7 @@ def test_the_summary() -> None:
         "cpu_seconds": 16.0,
         "test_cpu_seconds": 5.0,
         "triage_cpu_seconds": 2.0,
+        "triage_steps": {"blame": 0.12},
         "triage_used": 0.286,
         "wall_seconds": 9.88,
         "stage_cpu_seconds": {"compile": 4.0, "start": 1.0},

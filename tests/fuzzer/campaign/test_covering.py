@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from fuzzer.campaign.covering import Exclusions, Row, Value, covering_array, possible_tuples, tuples_of
+from fuzzer.campaign.plan.covering import Exclusions, Row, Value, covering_array, possible_tuples, tuples_of
 from generators.choice import NumpySource
 
 NONE = ()
@@ -35,6 +35,7 @@ def problems(draw: st.DrawFn) -> tuple[tuple[int, ...], int, tuple[tuple[Value, 
     return sizes, draw(st.integers(1, min(3, len(sizes)))), pairs
 
 
+@pytest.mark.slow
 @given(problems(), st.integers(0, 3))
 def test_exactly_the_tuples_of_all_legal_rows_occur(
     problem: tuple[tuple[int, ...], int, tuple[tuple[Value, Value], ...]], seed: int

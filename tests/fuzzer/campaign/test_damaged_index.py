@@ -16,15 +16,15 @@ import msgspec
 import pytest
 from index_rows import store_rows
 
-from fuzzer.campaign import database, index, state
-from fuzzer.campaign.database import Empty, of_the_machine
-from fuzzer.campaign.index import Index
-from fuzzer.campaign.lock import Busy
-from fuzzer.campaign.rows import index_row
-from fuzzer.campaign.schema import MIGRATIONS
-from fuzzer.campaign.state import State
-from fuzzer.campaign.store import Store, repair
-from fuzzer.campaign.trust import MOST_VALUE
+from fuzzer.campaign.store import database, index, state
+from fuzzer.campaign.store.database import Empty, of_the_machine
+from fuzzer.campaign.store.index import Index
+from fuzzer.campaign.store.lock import Busy
+from fuzzer.campaign.store.rows import index_row
+from fuzzer.campaign.store.schema import MIGRATIONS
+from fuzzer.campaign.store.state import State
+from fuzzer.campaign.store.store import Store, repair
+from fuzzer.campaign.store.trust import MOST_VALUE
 from fuzzer.lanes import ONNXRUNTIME, TORCH
 from generators.graph import Invalid
 from oracles.outcome import Built, Ran
@@ -413,6 +413,7 @@ def test_a_text_that_no_campaign_writes_is_damage(tmp_path: Path, change: str) -
         read.rows(tuple, "SELECT * FROM lanes, counts, outcomes")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "is_whole"),
     [
@@ -509,8 +510,25 @@ def test_a_number_that_sqlite_does_not_hold_is_refused(tmp_path: Path, field: st
         Store(tmp_path, None)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE origins SET next_test = {}",
+        "INSERT INTO counts VALUES ('finding', 'x', 1, {})",
+    ],
+)
+def test_a_run_can_count_on_from_each_number_that_is_read(tmp_path: Path, change: str) -> None:
+    with Store(tmp_path, 7) as store:
+        store.save_state()
+    with closing(sqlite3.connect(tmp_path / index.NAME)) as db:
+        db.execute(change.format((1 << 63) - 1))
+        db.commit()
+    with pytest.raises(Invalid, match="status --repair"):
+        Store(tmp_path, None)
+
+
 def test_the_largest_number_that_sqlite_holds_reads_back(tmp_path: Path) -> None:
-    largest = State((1 << 63) - 1, next_test=(1 << 63) - 1, campaign="me")
+    largest = State((1 << 63) - 1, next_test=1 << 53, campaign="me")
     state.write(tmp_path, largest)
     with Index(tmp_path) as written:
         written.write(largest)

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from fuzzer.campaign.dialects import LEAST, DialectShares, dialect_of
+from fuzzer.campaign.cases.dialects import LEAST, DialectShares, dialect_of
 
 BOTH = ("torch", "onnx")
 

@@ -13,12 +13,20 @@ from pathlib import Path
 import pytest
 from fakes import CASE
 
-from fuzzer.campaign import index
-from fuzzer.campaign.disk_space import GB, MEASURE_SECONDS, MOST_FAILURES, PROBE_NAME, DiskSpace, free_bytes, size_of
-from fuzzer.campaign.index import FEW
-from fuzzer.campaign.pause_switch import PauseSwitch
-from fuzzer.campaign.rows import index_row
-from fuzzer.campaign.store import Store
+from fuzzer.campaign.store import index
+from fuzzer.campaign.store.disk_space import (
+    GB,
+    MEASURE_SECONDS,
+    MOST_FAILURES,
+    PROBE_NAME,
+    DiskSpace,
+    free_bytes,
+    size_of,
+)
+from fuzzer.campaign.store.index import FEW
+from fuzzer.campaign.store.pause_switch import PauseSwitch
+from fuzzer.campaign.store.rows import index_row
+from fuzzer.campaign.store.store import Store
 from fuzzer.lanes import LANES
 from fuzzer.seeds import corpus
 from fuzzer.system.environment import EnvironmentMissing
@@ -120,6 +128,7 @@ def test_where_only_findings_are_left_it_pauses(full: Path) -> None:
     assert not switch.is_set
 
 
+@pytest.mark.slow
 def test_a_real_index_becomes_smaller(tmp_path: Path) -> None:
     with Store(tmp_path, 1) as store:
         for number in range(4000):
@@ -139,6 +148,21 @@ def test_a_real_index_becomes_smaller(tmp_path: Path) -> None:
         assert 50 <= store.ask(lambda index: index.tests) < FEW, "some are always left"
 
 
+def test_the_numbers_of_merged_tests_do_not_decide_which_own_ones_are_forgotten(tmp_path: Path) -> None:
+    with Store(tmp_path, 1) as store:
+        for number in range(2 * FEW):
+            store.record(index_row(number, 0.5, {lane: Ran(()) for lane in LANES}))
+        store.save_state()
+    with closing(sqlite3.connect(tmp_path / index.NAME)) as db:
+        db.execute("INSERT INTO tests VALUES (2, ?, 1)", ((1 << 63) - 1,))
+        db.commit()
+    with Store(tmp_path, 1) as store:
+        assert store.forget_oldest()
+        query = "SELECT origin, count(number) FROM tests GROUP BY origin"
+        assert store.ask(lambda index: index.rows(tuple, query)) == [(1, FEW), (2, 1)]
+
+
+@pytest.mark.slow
 def test_an_index_of_a_version_that_never_freed_space_becomes_smaller_too(tmp_path: Path) -> None:
     with Store(tmp_path, 1) as store:
         store.save_state()
@@ -196,7 +220,7 @@ def test_a_quota_that_does_not_show_in_what_is_free(tmp_path: Path, monkeypatch:
     disk_space = DiskSpace(tmp_path, switch := PauseSwitch(), reports.append, reserve=0)
     disk_space.failed(HIDDEN_QUOTA)
     with monkeypatch.context() as context:
-        context.setattr("fuzzer.campaign.disk_space.write_synced", out_of_quota)
+        context.setattr("fuzzer.campaign.store.disk_space.write_synced", out_of_quota)
         assert [disk_space.look(), disk_space.look()] == [False, False]
     assert disk_space.look()
     assert (switch.is_set, reports) == (

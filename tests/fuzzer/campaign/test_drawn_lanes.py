@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 from typing import Any
 
 import pytest
@@ -10,24 +11,30 @@ from graphs_by_hand import case_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzer.campaign.drawn_lanes import DISABLED, IMPORTERS, OPTIONS, drawn, ordered
+from fuzzer.campaign.plan.drawn_lanes import DISABLED, OPTIONS, drawn, ordered
 from fuzzer.lanes import SAMPLED_LANES, TVM_LANES
+from fuzzer.lanes.model_lanes import MOST_OPT_LEVEL
 from generators.choice import NumpySource
+from generators.dialect import dialects
 from generators.strategies import HypothesisSource
-from generators.table import TABLE
-from oracles.lane import DEFAULT_OPT_LEVEL, Execution, LaneSpec, Params, Pipeline
+from oracles.importers import drawn_importers
+from oracles.lane import Execution, LaneSpec, Params, Pipeline
 from oracles.lane_check import invalid_reason
 from oracles.siblings import additions, covers, sibling
 from oracles.transforms import LEGALIZE, RELAY_TRANSFORMS, TRANSFORMS, TRANSFORMS_BY_NAME, ModuleForm
 
 PLAIN = case_of({"x0": "float32[2,3]"}, [("v0", "neg", "x0")], "v0")
 LINEAR = case_of({"x0": "float32[2,3]", "w0": "float32[4,3]"}, [("v0", "linear", "x0 w0")], "v0")
-LANES = [drawn(NumpySource(5, index), LINEAR) for index in range(2000)]
+
+
+@cache
+def lanes() -> list[LaneSpec]:
+    return [drawn(NumpySource(5, index), LINEAR) for index in range(2000)]
 
 
 def test_the_same_choices_give_the_same_lane() -> None:
-    assert [drawn(NumpySource(5, index), LINEAR) for index in range(50)] == LANES[:50]
-    assert len(set(LANES)) > 1500
+    assert [drawn(NumpySource(5, index), LINEAR) for index in range(50)] == lanes()[:50]
+    assert len(set(lanes())) > 1500
 
 
 def test_another_stream_of_a_test_decides_other_things() -> None:
@@ -37,24 +44,24 @@ def test_another_stream_of_a_test_decides_other_things() -> None:
 
 
 def test_everything_in_the_tables_is_drawn() -> None:
-    assert {name for lane in LANES for name in lane.passes} == {row.name for row in TRANSFORMS}
-    assert {lane.params for lane in LANES} == set(Params)
-    assert {lane.pipeline for lane in LANES} == set(Pipeline)
-    assert {lane.executor for lane in LANES} == {Execution.BYTECODE, Execution.COMPILED}
-    assert {lane.disabled for lane in LANES} == {(), *DISABLED}
-    assert {lane.options for lane in LANES} == {(), *((name,) for name in OPTIONS)}
-    assert {lane.opt_level for lane in LANES} == {0, 1, DEFAULT_OPT_LEVEL, 3}
+    assert {name for lane in lanes() for name in lane.passes} == {row.name for row in TRANSFORMS}
+    assert {lane.params for lane in lanes()} == set(Params)
+    assert {lane.pipeline for lane in lanes()} == set(Pipeline)
+    assert {lane.executor for lane in lanes()} == {Execution.BYTECODE, Execution.COMPILED}
+    assert {lane.disabled for lane in lanes()} == {(), *DISABLED}
+    assert {lane.options for lane in lanes()} == {(), *((name,) for name in OPTIONS)}
+    assert {lane.opt_level for lane in lanes()} == set(range(MOST_OPT_LEVEL + 1))
 
 
 def test_passes_come_alone_in_pairs_repeated_and_in_sequences() -> None:
-    lengths = Counter(len(lane.passes) for lane in LANES)
+    lengths = Counter(len(lane.passes) for lane in lanes())
     assert min(lengths[1], lengths[2], lengths[5]) > 50
-    assert any(lane.passes == (name, name) for lane in LANES for name in lane.passes[:1])
+    assert any(lane.passes == (name, name) for lane in lanes() for name in lane.passes[:1])
 
 
 def test_passes_that_the_operators_wake_are_drawn_more_often() -> None:
     without = [drawn(NumpySource(5, index), PLAIN) for index in range(2000)]
-    counts = [sum("ExpandMatmulOfSum" in lane.passes for lane in lanes) for lanes in (without, LANES)]
+    counts = [sum("ExpandMatmulOfSum" in lane.passes for lane in lanes) for lanes in (without, lanes())]
     assert counts[1] > 2 * counts[0] > 0
 
 
@@ -63,7 +70,7 @@ def test_a_lane_that_is_drawn_for_a_pass_has_it_and_each_importer_as_often() -> 
     lanes = [drawn(NumpySource(5, index), LINEAR, wanted=wanted) for index in range(1000)]
     assert all(wanted.name in lane.passes for lane in lanes)
     counts = Counter(lane.importer for lane in lanes)
-    assert counts.keys() == set(IMPORTERS)
+    assert counts.keys() == set(drawn_importers("torch"))
     assert min(counts.values()) > 200
 
 
@@ -71,6 +78,7 @@ def test_what_has_no_parameters_passes_none() -> None:
     assert {drawn(NumpySource(5, index), PLAIN).params for index in range(500)} == {Params.BOUND}
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_a_drawn_lane_is_legal(data: Any) -> None:
     lane = drawn(HypothesisSource(data.draw), LINEAR)
@@ -104,16 +112,21 @@ def test_what_a_row_needs_is_put_before_it(row: object) -> None:
     assert names == (*row.after, row.name)  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_each_drawn_lane_has_a_plain_sibling_among_those_with_a_name() -> None:
-    for lane in LANES:
+    for lane in lanes():
         plain = sibling(lane, (*TVM_LANES, *SAMPLED_LANES))
         assert plain is not None
         assert covers(lane, plain)
         assert additions(plain) == ()
 
 
-def test_names_of_operators_in_the_table_of_transforms_are_those_of_rows() -> None:
-    assert {name for row in TRANSFORMS for name in row.relevant_ops} <= set(TABLE)
+def test_each_dialect_has_operators_that_wake_each_pass() -> None:
+    limited = [row for row in TRANSFORMS if row.relevant]
+    assert limited
+    assert [
+        row.name for row in limited for each in dialects() if not any(map(row.rewrites, each.rows().values()))
+    ] == []
 
 
 def test_names_of_transforms_are_unique() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzer.campaign.failure_rates import ANY, MOST, UNKNOWN, FailureRates, Typed, ended_well, typed_operators
+from fuzzer.campaign.cases.failure_rates import ANY, MOST, UNKNOWN, FailureRates, Typed, ended_well, typed_operators
 from fuzzer.lanes import ONNXRUNTIME
 from generators.choice import NumpySource
 from generators.random_graph import generate
@@ -58,6 +58,7 @@ LESSONS: st.SearchStrategy[list[Lesson]] = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(LESSONS)
 def test_blame_is_shared_out_whole_and_can_be_written_and_read(
     lessons: list[Lesson],

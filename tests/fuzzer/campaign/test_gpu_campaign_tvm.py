@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from fake_device import fake_gpu
 
-from fuzzer.campaign.loop import Campaign
-from fuzzer.campaign.settings import LaneMix, Settings
-from fuzzer.campaign.store import Store
+from fuzzer.campaign.plan.settings import LaneMix, Settings
+from fuzzer.campaign.run.loop import Campaign
+from fuzzer.campaign.store.store import Store
 from fuzzer.findings.replay import load, replay
 from fuzzer.isolate.device_pool import DevicePool
 from fuzzer.isolate.executor import Executor
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.tvm
 
 (CUDA,) = (lane for lane in TARGET_LANES if lane.target == "cuda")
 LLVM = TVM_LANES[0]
-NO_GPU = Machine(lambda name: f"/bin/{name}", frozenset, tuple)
+NO_GPU = Machine(lambda name: f"/bin/{name}", frozenset, lambda kind: ())
 
 
 def case(index: int) -> Case:
@@ -48,7 +48,7 @@ class Gpu:
         self.folder.mkdir(parents=True)
         self.device = fake_gpu(self.folder)
         self.messages: list[str] = []
-        self.machine = Machine(lambda name: f"/bin/{name}", frozenset, lambda: (self.device,))
+        self.machine = Machine(lambda name: f"/bin/{name}", frozenset, lambda kind: (self.device,))
         self.fleet = Fleet(folder / "scratch", find, machine=self.machine, tell=self.messages.append)
 
     def set_variants(self, *variants: str) -> None:
@@ -56,7 +56,7 @@ class Gpu:
 
     @property
     def pool(self) -> DevicePool:
-        pool = self.fleet.backend(BackendKey("host", on_a_device=True))
+        pool = self.fleet.backend(BackendKey("host", "cuda"))
         assert isinstance(pool, DevicePool)
         return pool
 
@@ -91,13 +91,13 @@ def test_what_a_gpu_gets_wrong_is_found_reduced_saved_and_replayed(
     assert (doc.kind, doc.component, doc.lanes, doc.confirmed) == (kind, Component.TVM, [CUDA.name], "3 of 3")
     assert len(doc.ops) == 1
     saved, reduced = load(tmp_path / "crashes" / doc.slug)
-    assert saved.versions["device@host gpu"] == "fake"
-    assert replay(gpu.fleet, saved, reduced, (CUDA,), 2).exit is Exit.SAME
+    assert saved.versions["device@host cuda"] == "fake"
+    assert replay(gpu.fleet.run_fresh, saved, reduced, (CUDA,), 2).exit is Exit.SAME
     gpu.set_variants("honest")
-    assert replay(gpu.fleet, saved, reduced, (CUDA,), 2).exit is Exit.GONE
+    assert replay(gpu.fleet.run_fresh, saved, reduced, (CUDA,), 2).exit is Exit.GONE
     assert (gpu.messages, gpu.pool.quarantined) == ([], {})
     gpu.fleet._machine = NO_GPU  # where it is only compiled, nobody says that the finding is gone
-    (run,) = replay(gpu.fleet, saved, reduced, (CUDA,), 1).runs
+    (run,) = replay(gpu.fleet.run_fresh, saved, reduced, (CUDA,), 1).runs
     assert (run.verdict, run.verdict_text) == (Exit.ENVIRONMENT, "is not run")
     assert "relax-export-cuda: compile-only" in run.text
 

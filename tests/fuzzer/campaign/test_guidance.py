@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from fuzzer.campaign.cases import random_cases
-from fuzzer.campaign.failure_rates import NO_OPERAND, Typed, typed_operators
-from fuzzer.campaign.features import of_case
-from fuzzer.campaign.guidance import ROUTE_SHARES, YIELD, Guidance
-from fuzzer.campaign.index import Index
-from fuzzer.campaign.lane_chooser import Chosen
-from fuzzer.campaign.name_counts import Counts
-from fuzzer.campaign.rows import Observations
-from fuzzer.campaign.settings import Settings
-from fuzzer.campaign.state import State
+from fuzzer.campaign.cases.cases import CaseSource, random_cases
+from fuzzer.campaign.cases.failure_rates import NO_OPERAND, Typed, typed_operators
+from fuzzer.campaign.cases.guidance import CANDIDATES, DRAWN_ANEW, ROUTE_SHARES, YIELD, Guidance
+from fuzzer.campaign.lanes.lane_chooser import Chosen
+from fuzzer.campaign.lanes.name_counts import Counts
+from fuzzer.campaign.plan.settings import Settings
+from fuzzer.campaign.store.features import of_case
+from fuzzer.campaign.store.index import Index
+from fuzzer.campaign.store.rows import Observations
+from fuzzer.campaign.store.state import State
 from fuzzer.lanes import SCREENING
 from fuzzer.seeds import corpus
-from generators import case_file
+from generators import case_file, random_graph
 from generators.check import check
-from generators.choice import NumpySource
-from generators.graph import Case, DType, Form
+from generators.choice import ChoiceSource, NumpySource
+from generators.drawn_graph import DrawnGraph
+from generators.graph import DRAWN, Array, Case, DType, Form, Graph, Profile
 from generators.random_graph import generate
 from generators.table import TABLE
 from oracles.outcome import Outcome, Raised, Stage
@@ -43,7 +45,7 @@ def learn(guide: Guidance, case: Case, index: int = 0, *, well: bool = True) -> 
 
 def test_what_tests_showed_is_counted_once_for_each(tmp_path: Path) -> None:
     guide, case = guidance(tmp_path), of("relu")
-    own = set(of_case(case))
+    own = set(of_case(case.graph))
     learn(guide, case, 3)
     learn(guide, case, 4, well=False)
     assert {guide.counts[name] for name in own} == {2}
@@ -60,10 +62,10 @@ def test_frequent_features_and_operators_that_stop_an_importer_are_worth_less(tm
     for _ in range(9):
         learn(guide, frequent)
         learn(guide, stuck, well=False)
-    assert guide.worth(fresh) > guide.worth(frequent) > 0
-    before = guide.worth(stuck)
+    assert guide.worth(fresh.graph) > guide.worth(frequent.graph) > 0
+    before = guide.worth(stuck.graph)
     guide.counts = Counts()
-    assert guide.worth(fresh) > guide.worth(stuck) > before > 0, "nothing is given up for good"
+    assert guide.worth(fresh.graph) > guide.worth(stuck.graph) > before > 0, "nothing is given up for good"
 
 
 def test_what_lanes_compiled_is_kept_for_the_next_run(tmp_path: Path) -> None:
@@ -85,8 +87,9 @@ def test_the_case_that_is_run_promises_most_of_those_that_were_drawn(tmp_path: P
     guided = [guide.case(index) for index in range(30)]
     for case in guided:
         check(case)
-    by_chance = [drawn(index) for index in range(30)]
-    assert sum(map(guide.worth, guided)) > 1.2 * sum(guide.worth(case) for case in by_chance if case)
+    by_chance = [found for index in range(30) if (found := drawn(index))]
+    one, other = (sum(guide.worth(case.graph) for case in cases) for cases in (guided, by_chance))
+    assert one > 1.2 * other
 
 
 @pytest.mark.slow
@@ -109,6 +112,55 @@ def test_a_test_is_the_same_again_where_nothing_was_learnt(tmp_path: Path) -> No
     assert case_file.digest(one) != case_file.digest(guidance(tmp_path, seed=2).case(7))
 
 
+def test_the_best_that_a_test_has_left_is_a_candidate_of_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guide, drawn = guidance(tmp_path), list[Graph]()
+    draw = CaseSource.draw
+
+    def counted(source: CaseSource, *arguments: Any) -> DrawnGraph:
+        drawn.append((graph := draw(source, *arguments)).graph)
+        return graph
+
+    monkeypatch.setattr(CaseSource, "draw", counted)
+    first = guide.case(7)
+    assert (len(drawn), first.graph) == (CANDIDATES, max(drawn, key=guide.worth))
+    learn(guide, first, 7)
+    second = guide.case(8)
+    assert len(drawn) == CANDIDATES + DRAWN_ANEW
+    assert guide.worth(second.graph) == max(guide.worth(graph) for graph in drawn if graph != first.graph)
+
+
+def test_a_test_with_large_tensors_leaves_nothing_and_takes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guide, drawn = guidance(tmp_path), list[int]()
+    guide.case(7)
+    monkeypatch.setattr(CaseSource, "is_usual", lambda self, index, dialect: False)
+    draw = CaseSource.draw
+
+    def counted(source: CaseSource, *arguments: Any) -> DrawnGraph:
+        drawn.append(arguments[1])
+        return draw(source, *arguments)
+
+    monkeypatch.setattr(CaseSource, "draw", counted)
+    guide.case(8)
+    guide.case(9)
+    assert drawn == [8] * CANDIDATES + [9] * CANDIDATES
+
+
+def test_only_the_case_that_is_run_gets_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn, draw = list[Graph](), random_graph._tensors
+
+    def counted(source: ChoiceSource, graph: Graph, profile: Profile) -> dict[str, Array]:
+        drawn.append(graph)
+        return draw(source, graph, profile)
+
+    monkeypatch.setattr(random_graph, "_tensors", counted)
+    guidance(tmp_path).case(7)
+    assert len(drawn) == 1
+
+
 def test_the_next_run_goes_on_with_what_was_learnt(tmp_path: Path) -> None:
     guide = guidance(tmp_path)
     for index in range(8):
@@ -120,7 +172,7 @@ def test_the_next_run_goes_on_with_what_was_learnt(tmp_path: Path) -> None:
         written.write(State(1, campaign="me"), observations=guide.changed())
         again = guidance(tmp_path)
         again.recall(written.observations())
-    names = {name for index in range(8) for name in of_case(generate(NumpySource(9, index)))}
+    names = {name for index in range(8) for name in of_case(generate(NumpySource(9, index)).graph)}
     assert {name: again.counts[name] for name in names} == {name: guide.counts[name] for name in names}
     assert again.failure_rates.numbers == guide.failure_rates.numbers
     assert case_file.digest(again.case(8)) == case_file.digest(guide.case(8))
@@ -139,13 +191,13 @@ def test_the_shares_of_the_routes_sum_to_one() -> None:
 
 
 def test_dtypes_that_show_more_are_worth_more(tmp_path: Path) -> None:
-    assert YIELD.keys() == {*DType, NO_OPERAND}
+    assert YIELD.keys() == {*DRAWN, NO_OPERAND}
     guide, worth = guidance(tmp_path), {}
     for index in range(300):
         case = of("relu", index)
         read = case.graph.types[case.graph.nodes[0].args[0]]
         if len(case.graph.nodes) == 1 and case.graph.nodes[0].form is Form.PLAIN:
-            worth[read.dtype] = guide.worth(case)
+            worth[read.dtype] = guide.worth(case.graph)
     assert {dtype: (worth[dtype] / worth[DType.FLOAT32]) ** 2 for dtype in worth} == pytest.approx(
         {dtype: YIELD[dtype] / YIELD[DType.FLOAT32] for dtype in worth}
     )

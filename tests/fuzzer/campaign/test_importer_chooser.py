@@ -12,9 +12,8 @@ from graphs_by_hand import case_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzer.campaign.cases import random_cases
-from fuzzer.campaign.importer_chooser import (
-    EXPENSIVE,
+from fuzzer.campaign.cases.cases import random_cases
+from fuzzer.campaign.lanes.importer_chooser import (
     GAIN,
     MOST,
     OTHER_WEIGHT,
@@ -24,10 +23,11 @@ from fuzzer.campaign.importer_chooser import (
     features,
     rate_of,
 )
-from fuzzer.campaign.lane_records import FLOOR, LaneRecord
-from fuzzer.campaign.name_counts import Counts
-from fuzzer.campaign.settings import Settings
+from fuzzer.campaign.lanes.lane_records import FLOOR, LaneRecord
+from fuzzer.campaign.lanes.name_counts import Counts
+from fuzzer.campaign.plan.settings import Settings
 from generators.graph import Case
+from oracles.importers import EXPENSIVE
 from oracles.lane import Importer
 
 ONNX, EXPORT = Importer.ONNX_DYNAMO, Importer.EXPORT_TVM

@@ -9,7 +9,7 @@ import fakes
 import pytest
 from labs import FakeLab
 
-from fuzzer.campaign.judging import judged
+from fuzzer.campaign.test.judging import judged
 from generators.graph import Case
 from oracles.finding import Kind
 from oracles.lane import LaneSpec, Params, Pipeline

@@ -9,19 +9,21 @@ import fakes
 import pytest
 from graphs_by_hand import case_of
 
-from fuzzer.campaign.importer_chooser import features
-from fuzzer.campaign.lane_chooser import (
+from fuzzer.campaign.lanes.importer_chooser import features
+from fuzzer.campaign.lanes.lane_chooser import (
     SAVED_SECONDS,
     TIER_1,
     TIER_2,
     TIER_2_SHARE,
     Chosen,
     LaneChooser,
+    _awake,
     lane_features,
     record_of,
 )
-from fuzzer.campaign.lane_records import FLOOR, USUAL_SECONDS
+from fuzzer.campaign.lanes.lane_records import FLOOR, USUAL_SECONDS
 from fuzzer.lanes import RELAY_ROUTES, SAMPLED_LANES, SCREENING, TVM_LANES
+from generators.table import TABLE
 from oracles.finding import Component, Finding, Kind
 from oracles.lane import Importer, LaneSpec
 from oracles.outcome import Raised, Stage
@@ -64,6 +66,17 @@ KERNELS = {
 )
 def test_features(lane: LaneSpec, features: set[str]) -> None:
     assert lane_features(lane, CASE, MADE) == features
+
+
+def test_a_pass_that_rewrites_an_operator_of_the_case_gives_a_feature_in_each_dialect() -> None:
+    lane, weights = drawn("FoldBatchnormToConv2D"), {"x0": "float32[1,2,4,4]", "x1": "float32[3,2,3,3]"}
+    given = {"kernel_shape": None, "pads": None, "strides": None, "dilations": None, "group": None, "auto_pad": None}
+    onnx = case_of(weights, [("v0", "Conv-11", "x0 x1", {**given, "inputs": (True, True, False)})], "v0", opset=17)
+    torch = case_of(weights, [("v0", "conv2d", "x0 x1", dict(TABLE["conv2d"].defaults))], "v0")
+    for case, op in ((onnx, "Conv"), (torch, "conv2d")):
+        assert f"compiled FoldBatchnormToConv2D {op}" in lane_features(lane, case, MADE)
+        assert "pass FoldBatchnormToConv2D" in _awake(lane, case)
+    assert "pass FoldBatchnormToConv2D" not in _awake(lane, RELU)
 
 
 def chooser(saved: float = SAVED_SECONDS) -> LaneChooser:

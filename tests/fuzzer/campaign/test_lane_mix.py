@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from graphs_by_hand import case_of
 
-from fuzzer.campaign import lane_mix
-from fuzzer.campaign.lane_mix import EVERY, lanes_of
-from fuzzer.campaign.settings import LaneMix, Settings
-from fuzzer.campaign.unsupported_operators import UNSUPPORTED
+from fuzzer.campaign.lanes import lane_mix
+from fuzzer.campaign.lanes.lane_mix import EVERY, lanes_of
+from fuzzer.campaign.plan.settings import LaneMix, Settings
+from fuzzer.campaign.plan.unsupported_operators import UNSUPPORTED
 from fuzzer.lanes import EVERY_LANE, OFTEN, REFERENCES, SAMPLED_LANES, SCREENING
 from generators.graph import Case
 from oracles.lane import Engine, Importer, LaneSpec
@@ -45,6 +45,7 @@ def test_all_sampled_lanes_have_their_turn() -> None:
     assert set(taken) == set(turns)
 
 
+@pytest.mark.slow
 def test_drawn_lanes_are_new_in_each_test_and_run_after_their_siblings() -> None:
     drawn = [[lane for lane in of_tvm(index) if lane not in EVERY_LANE] for index in range(50)]
     assert all(0 < len(lanes) <= 2 for lanes in drawn)

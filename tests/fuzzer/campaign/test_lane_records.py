@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from fuzzer.campaign.lane_records import (
+from fuzzer.campaign.lanes.lane_records import (
     SECONDS,
     USUAL_SECONDS,
     USUAL_YIELD,

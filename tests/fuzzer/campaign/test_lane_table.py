@@ -7,14 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from fuzzer.campaign.lane_table import LISTED, WHEN, document, text
+from fuzzer.campaign.lanes.lane_table import LISTED, WHEN, document, text
 from fuzzer.lanes import (
     EVALUATED_LANES,
     HONEST_LANES,
     MODEL_LANES,
     MODEL_SAMPLED_LANES,
+    MODULE_LANES,
+    MODULE_SAMPLED_LANES,
     ONNX_LANES,
     REFERENCES,
+    RELAX_REFERENCES,
     RELAY_LANES,
     SAMPLED_LANES,
     TVM_LANES,
@@ -24,11 +27,13 @@ from fuzzer.system.devices import Device
 from oracles.targets import TARGETS
 
 PAGE = (Path(__file__).parents[3] / "docs/lanes.md").read_text()
-BARE = Machine(lambda name: None, frozenset, tuple, lambda name, node: None, tuple)
+BARE = Machine(
+    lambda name: None, frozenset, lambda kind: (), lambda name, node: None, tuple, lambda kind: f"what gives {kind}"
+)
 RICH = Machine(
     lambda name: f"/usr/bin/{name}",
     lambda: frozenset(flag for row in TARGETS for flag in row.cpu),
-    lambda: (Device("GPU-1"),),
+    lambda kind: (Device("GPU-1"),),
     lambda name, node: Path(name),
     lambda: ("relay",),
 )
@@ -38,7 +43,8 @@ def test_the_page_has_a_line_for_each_lane_and_no_other() -> None:
     lines = re.findall(r"^\| `([\w-]+)` \| \S.* \|$", PAGE, re.M)
     of_torch = (*REFERENCES, *EVALUATED_LANES, *TVM_LANES, *SAMPLED_LANES)
     of_onnx = (*ONNX_LANES, *MODEL_LANES, *MODEL_SAMPLED_LANES)
-    lanes = (*of_torch, *of_onnx, *RELAY_LANES, *HONEST_LANES)
+    of_relax = (*RELAX_REFERENCES, *MODULE_LANES, *MODULE_SAMPLED_LANES)
+    lanes = (*of_torch, *of_onnx, *of_relax, *RELAY_LANES, *HONEST_LANES)
     assert lines == [lane.name for lane in lanes]
 
 
@@ -76,8 +82,8 @@ def listed(machine: Machine) -> dict[str, str]:
         ("relax-export-cuda", "compile-only, not checked: there is no GPU", "runnable"),
         (
             "relax-export-opencl",
-            "compile-only, not checked: nothing here runs its code, and no clang on PATH checks it",
-            "compile-only, checked by clang: nothing here runs its code",
+            "compile-only, not checked: there is no OpenCL on this processor (PoCL): what gives pocl",
+            "runnable",
         ),
     ],
 )

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from ending import ends
 
-from fuzzer.campaign import aim, filing_progress, leftovers, state
-from fuzzer.campaign.disk_space import PROBE_NAME
-from fuzzer.campaign.layout import SCRATCH
-from fuzzer.campaign.leftovers import FILES, FOLDERS
+from fuzzer.campaign.plan import aim
+from fuzzer.campaign.store import filing_progress, leftovers, state
+from fuzzer.campaign.store.disk_space import PROBE_NAME
+from fuzzer.campaign.store.layout import ASIDE, SCRATCH
+from fuzzer.campaign.store.leftovers import FILES, FOLDERS
 from fuzzer.cluster import assignment
 from fuzzer.findings import merge
 from fuzzer.watching.stats_files import PLOT, STATS
@@ -55,6 +56,13 @@ def test_the_users_own_files_stay(tmp_path: Path) -> None:
 def test_each_document_of_a_campaign_is_known() -> None:
     documents = {state.NAME, aim.NAME, filing_progress.NAME, assignment.NAME, merge.NAME, STATS, PLOT}
     assert documents <= set(FILES)
+
+
+def test_git_ignores_what_a_campaign_leaves_in_a_checkout() -> None:
+    """`make fuzz` runs in the checkout. Findings are ignored one by one, and cases of the corpus are committed."""
+    ignored = (Path(__file__).parents[3] / ".gitignore").read_text().split()
+    folders = {*FOLDERS, SCRATCH, ASIDE} - {"crashes", "corpus"}
+    assert {f"/{name}" for name in FILES} | {f"/{name}/" for name in folders} <= set(ignored)
 
 
 def test_what_another_command_writes_stays(tmp_path: Path) -> None:

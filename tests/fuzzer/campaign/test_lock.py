@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from fuzzer.campaign import index, state
-from fuzzer.campaign.lock import LOCK, Busy, holder, locked, require_free
-from fuzzer.campaign.presence import is_campaign, why_no_index
+from fuzzer.campaign.store import index, state
+from fuzzer.campaign.store.lock import LOCK, Busy, holder, locked, require_free
+from fuzzer.campaign.store.presence import is_campaign, why_no_index
+from generators.graph import Invalid
 
 
 def test_the_holder_is_named_while_it_holds_the_lock(tmp_path: Path) -> None:
@@ -34,6 +35,14 @@ def test_the_number_of_an_earlier_holder_is_replaced(tmp_path: Path) -> None:
     (tmp_path / LOCK).write_text("12345678901234567890")
     with locked(tmp_path):
         assert (tmp_path / LOCK).read_text() == str(os.getpid())
+
+
+def test_a_file_with_a_second_name_is_not_emptied(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("mine")
+    (tmp_path / LOCK).hardlink_to(tmp_path / "mine")
+    with pytest.raises(Invalid, match=r"campaign\.lock: the file has a second name, a hard link"):
+        locked(tmp_path)
+    assert (tmp_path / "mine").read_text() == "mine"
 
 
 @pytest.mark.parametrize("name", [index.NAME, state.NAME])

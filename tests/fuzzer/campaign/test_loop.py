@@ -21,15 +21,16 @@ from campaigns_by_hand import (
 )
 from fakes import TORCH
 
-from fuzzer.campaign import tiers, waiting_item
-from fuzzer.campaign.failed_tests import TROUBLE
-from fuzzer.campaign.lane_mix import lanes_of
-from fuzzer.campaign.layout import ERRORS
-from fuzzer.campaign.loop import Campaign
-from fuzzer.campaign.settings import RunLimits, TriageLimits
-from fuzzer.campaign.store import Store
-from fuzzer.campaign.test_numbers import Share
-from fuzzer.campaign.tiers import TieredResult
+from fuzzer.campaign.lanes.lane_mix import lanes_of
+from fuzzer.campaign.plan.settings import RunLimits, TriageLimits
+from fuzzer.campaign.plan.test_numbers import Share
+from fuzzer.campaign.run.loop import Campaign
+from fuzzer.campaign.store.layout import ERRORS
+from fuzzer.campaign.store.store import Store
+from fuzzer.campaign.test import tiers
+from fuzzer.campaign.test.failed_tests import TROUBLE
+from fuzzer.campaign.test.tiers import TieredResult
+from fuzzer.campaign.triage import waiting_item
 from fuzzer.lanes import REFERENCES, SAMPLED_LANES, TVM_LANES
 from fuzzer.triage.reproduce import judged_by
 from generators import case_file
@@ -140,6 +141,7 @@ def test_a_stopped_campaign_takes_no_more_tests(tmp_path: Path) -> None:
         assert (store.state.next_test, watched) == (1, [])
 
 
+@pytest.mark.slow
 def test_it_ends_with_so_many_new_findings(tmp_path: Path) -> None:
     sins = {f"number {number}": refused(number) for number in (1, 2, 4, 5)}
     for next_test in (3, 6):
@@ -170,7 +172,7 @@ def test_shares_find_together_what_one_campaign_finds(tmp_path: Path) -> None:
 def test_nothing_runs_and_nothing_is_written_while_it_is_paused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.05)
+    monkeypatch.setattr("fuzzer.campaign.run.loop.SAVE_SECONDS", 0.05)
     executor, free = FakeExecutor(), [0]
     with Store(tmp_path, 1) as store:
         campaign = Campaign(settings(tmp_path), store, executor, cases(3))
@@ -190,7 +192,7 @@ def test_nothing_runs_and_nothing_is_written_while_it_is_paused(
 
 @pytest.mark.slow
 def test_a_paused_campaign_ends_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.05)
+    monkeypatch.setattr("fuzzer.campaign.run.loop.SAVE_SECONDS", 0.05)
     with Store(tmp_path, 1) as store:
         limits = replace(settings(tmp_path, RunLimits(seconds=0.2)), triage=TriageLimits(drain=0.3))
         campaign = Campaign(limits, store, FakeExecutor(), cases(3))
@@ -198,6 +200,29 @@ def test_a_paused_campaign_ends_in_time(tmp_path: Path, monkeypatch: pytest.Monk
         campaign.run()
         assert store.state.next_test == 0
         assert 0.5 <= campaign.progress.seconds < 5, "a pause takes no time from triage"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stopped", [False, True])
+def test_a_campaign_that_can_write_for_a_moment_only_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stopped: bool
+) -> None:
+    """As on a disk without inodes: each trial succeeds, and no test can be written."""
+    monkeypatch.setattr("fuzzer.campaign.run.loop.SAVE_SECONDS", 0.01)
+
+    def fail(index: int) -> Case | None:
+        if stopped:
+            campaign.stop()
+        if campaign.progress.seconds > 5:
+            return None
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with Store(tmp_path, 1) as store:
+        limits = settings(tmp_path, RunLimits(seconds=None if stopped else 0.2))
+        campaign = Campaign(limits, store, FakeExecutor(), fail)
+        campaign.run()
+        assert store.state.next_test == 0
+        assert campaign.progress.seconds < 5
 
 
 def test_a_test_that_difftvm_cannot_do_is_kept_and_the_campaign_goes_on(
@@ -230,6 +255,18 @@ def test_a_test_that_difftvm_cannot_do_is_kept_and_the_campaign_goes_on(
     )
 
 
+def test_no_triage_is_waited_for_on_a_disk_that_fails_until_the_time_is_used_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Triage may go on as long as it takes."""
+    monkeypatch.setattr("fuzzer.campaign.run.loop.SAVE_SECONDS", 0.1)
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(settings(tmp_path, RunLimits(seconds=0.5)), store, FakeExecutor(), cases(10**6))
+        campaign.disk_space.reserve = 10**18
+        campaign.run()
+        assert campaign.progress.seconds < 30
+
+
 def test_a_full_disk_keeps_no_campaign_from_going_on_behind_our_own_mistakes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -241,7 +278,7 @@ def test_a_full_disk_keeps_no_campaign_from_going_on_behind_our_own_mistakes(
             raise KeyError("no such operator")
         return cases(3)(index)
 
-    monkeypatch.setattr("fuzzer.campaign.own_errors.write_folder", full)
+    monkeypatch.setattr("fuzzer.campaign.store.own_errors.write_folder", full)
     with Store(tmp_path, 1) as store:
         Campaign(settings(tmp_path), store, FakeExecutor(), drawn).run()
         assert (store.state.next_test, store.state.counters.tests, store.state.counters.errors) == (3, 2, 1)
@@ -262,7 +299,7 @@ def test_where_every_test_goes_wrong_the_campaign_ends(tmp_path: Path) -> None:
 def test_counters_that_cannot_be_saved_pause_the_campaign(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
-    monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.05)
+    monkeypatch.setattr("fuzzer.campaign.run.loop.SAVE_SECONDS", 0.05)
     with Store(tmp_path, 1) as store:
         full, shut = [True, True], []
 
@@ -288,7 +325,7 @@ def test_counters_that_cannot_be_saved_pause_the_campaign(
 def test_a_sighting_that_cannot_be_written_is_written_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.05)
+    monkeypatch.setattr("fuzzer.campaign.run.loop.SAVE_SECONDS", 0.05)
     written, fails = waiting_item.write_folder, [True]
 
     def write(*arguments: Any) -> None:
@@ -297,7 +334,7 @@ def test_a_sighting_that_cannot_be_written_is_written_again(
             raise OSError(number, "it cannot be written")
         written(*arguments)
 
-    monkeypatch.setattr("fuzzer.campaign.waiting_item.write_folder", write)
+    monkeypatch.setattr("fuzzer.campaign.triage.waiting_item.write_folder", write)
     with Store(tmp_path, 1) as store:
         campaign = Campaign(settings(tmp_path), store, FakeExecutor({"number 1": refused(1)}), cases(3))
         campaign.run()
@@ -310,12 +347,12 @@ def test_a_sighting_that_cannot_be_written_is_written_again(
 
 
 def test_a_test_that_can_never_be_written_is_kept_as_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.05)
+    monkeypatch.setattr("fuzzer.campaign.run.loop.SAVE_SECONDS", 0.05)
 
     def write(*_: Any) -> None:
         raise OSError(errno.EIO, "it cannot be written")
 
-    monkeypatch.setattr("fuzzer.campaign.waiting_item.write_folder", write)
+    monkeypatch.setattr("fuzzer.campaign.triage.waiting_item.write_folder", write)
     with Store(tmp_path, 1) as store:
         Campaign(settings(tmp_path), store, FakeExecutor({"number 1": refused(1)}), cases(3)).run()
         assert (store.state.next_test, store.state.counters.tests, store.state.counters.errors) == (3, 2, 1)
@@ -350,7 +387,7 @@ def test_a_wrong_evaluation_is_counted_when_its_test_is_finished(
     def fail(*_: object) -> None:
         raise OSError("no such place")
 
-    monkeypatch.setattr("fuzzer.campaign.one_test.run_test", run_test)
+    monkeypatch.setattr("fuzzer.campaign.test.one_test.run_test", run_test)
     with Store(tmp_path, 1) as store:
         with pytest.raises(OSError, match="no such place"):
             Campaign(settings(tmp_path), store, FakeExecutor(), cases(1), fail).run()

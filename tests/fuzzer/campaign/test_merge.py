@@ -4,30 +4,34 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from fuzzer.campaign.index import Index
-from fuzzer.campaign.layout import FOLDER_FILES, WAITING
-from fuzzer.campaign.merge import Merged, merge
-from fuzzer.campaign.rows import index_row
-from fuzzer.campaign.store import Store, repair
-from fuzzer.campaign.waiting import Queue
+from fuzzer.campaign.run.merge import Merged, merge
+from fuzzer.campaign.store.index import Index
+from fuzzer.campaign.store.layout import FOLDER_FILES, WAITING
+from fuzzer.campaign.store.rows import index_row
+from fuzzer.campaign.store.store import Store, repair
+from fuzzer.campaign.triage.waiting import Queue
 from fuzzer.findings import finding_file
 from fuzzer.lanes import TORCH
-from fuzzer.triage.investigate import Confirmed, Sighting
+from fuzzer.system.machine_facts import MachineFacts
+from fuzzer.triage.investigate import Investigated, Sighting
 from fuzzer.watching.finding_summary import found_at
+from fuzzer.watching.on_disk import counters_of
 from generators.graph import Invalid
 from oracles.outcome import Ran
 
-Make = Callable[..., tuple[Confirmed, Sighting]]
+Make = Callable[..., tuple[Investigated, Sighting]]
 VERSIONS = {"torch": "2.13.0", "tvm": "0.27.0"}
 
 
-def campaign(folder: Path, seed: int, tests: int, *found: tuple[Confirmed, Sighting]) -> Path:
+def campaign(folder: Path, seed: int, tests: int, *found: tuple[Investigated, Sighting]) -> Path:
     with Store(folder, seed) as store:
         for number in range(tests):
             store.record(index_row(number, 0.5, {TORCH: Ran(())}, ("relu",)))
@@ -38,7 +42,7 @@ def campaign(folder: Path, seed: int, tests: int, *found: tuple[Confirmed, Sight
     return folder
 
 
-def other(made: tuple[Confirmed, Sighting]) -> tuple[Confirmed, Sighting]:
+def other(made: tuple[Investigated, Sighting]) -> tuple[Investigated, Sighting]:
     found, sighting = made
     signature = replace(found.signature, skeleton="another")
     return replace(found, signature=signature), replace(sighting, signature=signature)
@@ -93,6 +97,27 @@ def test_again_changes_nothing_and_what_came_since_is_brought(tmp_path: Path, ma
     assert merge([a], into) == [Merged(a, 0, 0, 1)]
     campaign(a, 1, 5, other(make()))
     assert merge([a], into) == [Merged(a, 2, 1, 1)]
+
+
+def test_all_machines_that_showed_a_finding_are_kept(tmp_path: Path, make: Make) -> None:
+    """Those of a finding that both campaigns have, too; a finding of an earlier version names none."""
+    folders = [campaign(tmp_path / name, 1, 3, make()) for name in "abc"]
+    machines = [MachineFacts("Linux", "A CPU", ("avx2",)), MachineFacts("Linux", "Another CPU", ("neon",)), None]
+    for folder, machine in zip(folders, machines, strict=True):
+        (path,) = (folder / "crashes").iterdir()
+        doc = finding_file.read(path)
+        doc.machines = (machine,) if machine else ()
+        (path / finding_file.NAME).write_bytes(finding_file.encode(doc))
+    a, b, c = folders
+    merge([a, c], b)
+    merge([a, c], b)
+    (path,) = (b / "crashes").iterdir()
+    assert finding_file.read(path).machines == (machines[1], machines[0])
+    environment = (path / "issue.md").read_text().partition("### Environment")[2]
+    assert (
+        "- Seen on Linux; Another CPU; with neon; 1 thread\n- Seen on Linux; A CPU; with avx2; 1 thread\n"
+        in environment
+    )
 
 
 def test_merged_campaigns_merge_on_and_back(tmp_path: Path) -> None:
@@ -160,6 +185,43 @@ def test_an_index_that_is_damaged_somewhere_stops_it_too(tmp_path: Path) -> None
     with pytest.raises(Invalid, match=r"b/index\.sqlite: .*status --repair --campaign .*b`"):
         merge([a, b], tmp_path / "c")
     assert not (tmp_path / "c").exists()
+
+
+HUGE = (1 << 63) - 1
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        f"operators VALUES (1, 'relu', 1, 'ran', {HUGE})",
+        "counts VALUES ('finding', 'x', 1, -1)",
+        f"features VALUES ('x', 1, 0, {HUGE})",
+        "tests VALUES (1, -5, 0)",
+        "tests VALUES (1, 5, 'x')",
+    ],
+)
+def test_a_number_that_no_campaign_counts_stops_it_too(tmp_path: Path, values: str) -> None:
+    """Sums of such numbers would be no numbers of SQLite, and the merged campaign could not be read."""
+    a, b = campaign(tmp_path / "a", 1, 3), campaign(tmp_path / "b", 2, 3)
+    with closing(sqlite3.connect(b / "index.sqlite")) as db:
+        db.execute(f"INSERT OR REPLACE INTO {values}")
+        db.commit()
+    with pytest.raises(Invalid, match=r"b/index\.sqlite: Expected"):
+        merge([a, b], tmp_path / "c")
+    assert not (tmp_path / "c").exists()
+
+
+def test_sums_beyond_sqlite_s_integers_can_be_read(tmp_path: Path) -> None:
+    """An earlier version merged any numbers."""
+    folder = campaign(tmp_path / "a", 1, 3)
+    with closing(sqlite3.connect(folder / "index.sqlite")) as db:
+        for origin in (2, 3):
+            db.execute("INSERT INTO operators VALUES (?, 'relu', 1, 'ran', ?)", (origin, HUGE))
+            db.execute("INSERT INTO counts VALUES ('finding', 'x', ?, ?)", (origin, HUGE))
+        db.commit()
+    with Index(folder, writes=False) as read:
+        assert read.operators() == [("relu", "torch", "ran", HUGE)]
+        assert counters_of(read).found == {"x": HUGE}
 
 
 def test_books_that_were_lost_with_the_index_come_back_when_it_is_done_again(tmp_path: Path, make: Make) -> None:

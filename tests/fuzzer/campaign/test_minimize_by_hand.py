@@ -8,19 +8,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from graphs_by_hand import case_of
+from graphs_by_hand import Call, case_of
 from labs import FakeLab
+from sightings_by_hand import FRAMES
 
-from fuzzer.campaign import minimize
-from fuzzer.campaign.store import Store
+from fuzzer.campaign.store.store import Store
 from fuzzer.findings import finding_file, record
 from fuzzer.isolate.reports import SanitizerReport, Tool
 from fuzzer.lanes import MODEL_LANES, MODEL_SAMPLED_LANES, TVM_LANES
+from fuzzer.minimize import minimize
 from fuzzer.signature import signature_of
 from fuzzer.signature.blame import NO_RELEASES, Releases, ReleaseVerdict
 from fuzzer.toolchains import registry
 from fuzzer.toolchains.toolchain import Toolchain
-from fuzzer.triage.investigate import Confirmed
+from fuzzer.triage.investigate import Investigated
 from generators.graph import Case
 from generators.onnx import model as onnx_model
 from generators.onnx.model import OnnxModel
@@ -47,7 +48,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def wrong_outcome(case: Case, lane: LaneSpec, lanes: Sequence[LaneSpec]) -> Outcome | None:
     """Relu is wrong in what is imported of ONNX; in the old release it was right."""
-    if not (lane.importer.is_onnx and lane.toolchain == "host" and "relu" in case.graph.ops):
+    if not (lane.importer.row.reads.is_exported_file and lane.toolchain == "host" and "relu" in case.graph.ops):
         return None
     outputs = tuple(np.array([5.0, 5.0], np.float32) for _ in case.graph.outputs)
     return Ran(outputs, outputs)
@@ -57,7 +58,7 @@ def saved(campaign: Path, releases: Releases) -> Path:
     case = case_of({"x0": "float32[2]"}, [("v0", "neg", "x0"), ("v1", "relu", "v0")], "v1")
     finding = Finding(Kind.WRONG_VALUE, Component.TVM, LANE, Stage.RUN, Mismatch(0, "0.0", "1.0"))
     signature = signature_of(finding)
-    found = Confirmed(signature, finding, case, (LANE.name,), 3, 3, case.graph.ops, None, releases=releases)
+    found = Investigated(signature, finding, case, (LANE.name,), 3, 3, case.graph.ops, None, releases=releases)
     with Store(campaign, 1) as store:
         doc = store.save(found, {"tvm": "0.27.0"})
     assert doc is not None
@@ -80,6 +81,35 @@ def test_a_minimized_finding_keeps_its_onnx_file_its_releases_and_its_sanitizer_
     assert doc.releases == Releases((("0.25.0", ReleaseVerdict.PASSES), ("0.27.0", ReleaseVerdict.FAILS)))
     assert doc.reports == REPORTS
     assert lab.examined == [(("relu",), doc.lane)]
+
+
+def test_a_failure_that_is_known_has_the_operators_and_nodes_of_the_second_model(tmp_path: Path) -> None:
+    """Both compile to the same message. Neither is reduced to neg, which a model of difftvm's own would be."""
+
+    def fails(case: Case, lane: LaneSpec, lanes: Sequence[LaneSpec]) -> Outcome | None:
+        wrong = {"relu", "clamp", "neg"} & {*case.graph.ops}
+        return Raised(Stage.COMPILE, "RuntimeError", "inff is not declared", FRAMES) if wrong else None
+
+    relu = case_of({"x0": "float32[2]"}, [("v0", "exp", "x0"), ("v1", "relu", "v0")], "v1")
+    calls: list[Call] = [("v0", "exp", "x0"), ("v1", "tanh", "v0"), ("v2", "clamp", "v1", {"min": 0.0, "max": 1.0})]
+    clamp = case_of({"x0": "float32[2]"}, calls, "v2")
+    requests = [
+        minimize.MinimizeRequest(case, None, TVM_LANES[:1], reduce=reduce, own_operators=True)
+        for case, reduce in ((relu, True), (clamp, True), (clamp, False))
+    ]
+    with Store(tmp_path, 1) as store:
+        done = [each for one in requests for each in minimize.run(FakeLab(fails), store, one, 1).minimized]
+    first = done[0].folder
+    assert first is not None
+    assert [(each.ops, each.nodes, each.known_as, each.folder) for each in done] == [
+        (("relu",), (1,), "", first),
+        (("clamp",), (2,), first.name, first),
+        (("exp", "tanh", "clamp"), (0, 1, 2), first.name, first),
+    ]
+    assert [each.title for each in done[:2]] == [
+        "compiling `torch.relu` fails: inff is not declared",
+        "compiling `torch.clamp` fails: inff is not declared",
+    ]
 
 
 class OtherReference(FakeLab):
@@ -110,9 +140,15 @@ class OtherReference(FakeLab):
             "no values are judged: onnxruntime and the reference evaluator of the onnx package do not agree on them\n",
             "1 lane with a result that cannot be judged: relax-onnx-model-llvm",
         ),
+        (
+            "eager",
+            Unsupported(Stage.LOAD, "opset 28"),
+            "the reference evaluator of the onnx package judges alone: onnxruntime: load: opset 28\n",
+            "1 lane with the right result: relax-onnx-model-llvm",
+        ),
     ],
 )
-def test_where_references_do_not_agree_a_line_gives_the_reason(
+def test_where_references_do_not_agree_or_lack_a_line_gives_the_reason(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], variant: str, outcome: Outcome, says: str, ending: str
 ) -> None:
     case = case_of({"x0": "float32[2]"}, [("v0", "Relu-14", "x0")], "v0", opset=17)
@@ -148,6 +184,7 @@ def test_where_no_lane_fails_the_endings_of_all_lanes_are_returned(tmp_path: Pat
     ]
 
 
+@pytest.mark.slow
 def test_a_large_case_is_cut_before_it_runs(tmp_path: Path) -> None:
     """Both failures are found, and no lane of TVM runs the whole case."""
     ops = {70: "Relu-14", 140: "Abs-13"}
@@ -165,6 +202,7 @@ def test_a_large_case_is_cut_before_it_runs(tmp_path: Path) -> None:
         (("Relu",), 200, 1),
         (("Abs",), 200, 1),
     ]
+    assert [each.nodes for each in done] == [(70,), (140,)]
     assert len({each.folder for each in done}) == 2
     assert max(len(ops) for ops, lanes in lab.ran if lanes) == 64
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuzzer.campaign.name_counts import MOST, Counts
+from fuzzer.campaign.lanes.name_counts import MOST, Counts
 
 
 def test_what_was_added_is_counted_up_to_a_bound() -> None:

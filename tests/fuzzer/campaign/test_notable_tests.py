@@ -9,12 +9,12 @@ import fakes
 import msgspec
 import pytest
 
-from fuzzer.campaign import notable_tests
-from fuzzer.campaign.index import Index
-from fuzzer.campaign.merge import merge
-from fuzzer.campaign.rows import Observations, index_row
-from fuzzer.campaign.state import State
-from fuzzer.campaign.store import Store
+from fuzzer.campaign.run.merge import merge
+from fuzzer.campaign.store import notable_tests
+from fuzzer.campaign.store.index import Index
+from fuzzer.campaign.store.rows import Observations, index_row
+from fuzzer.campaign.store.state import State
+from fuzzer.campaign.store.store import Store
 from fuzzer.lanes import TORCH, TVM_LANES
 from generators import case_file
 from generators.graph import Invalid

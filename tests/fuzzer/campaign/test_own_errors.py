@@ -8,7 +8,7 @@ from pathlib import Path
 import fakes
 import pytest
 
-from fuzzer.campaign import own_errors
+from fuzzer.campaign.store import own_errors
 from generators import case_file
 
 
@@ -29,4 +29,4 @@ def test_an_error_names_no_folder_of_the_user(tmp_path: Path, monkeypatch: pytes
     source = Path(own_errors.__file__)
     text = f'File "{source}", line 3: /home/jo.doe/x: no such file'
     folder = own_errors.keep(tmp_path / "errors", own_errors.TEST, 1, None, text)
-    assert (folder / "error.txt").read_text() == 'File "fuzzer/campaign/own_errors.py", line 3: ~/x: no such file'
+    assert (folder / "error.txt").read_text() == 'File "fuzzer/campaign/store/own_errors.py", line 3: ~/x: no such file'

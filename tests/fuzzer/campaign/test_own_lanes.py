@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fuzzer.campaign.own_lanes import PLAIN, own_lanes
+from fuzzer.campaign.plan.own_lanes import PLAIN, own_lanes
 from generators.graph import Invalid
 from oracles.lane_check import invalid_reason
 

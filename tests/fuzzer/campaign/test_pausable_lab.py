@@ -5,8 +5,8 @@ from __future__ import annotations
 import fakes
 from labs import FakeLab
 
-from fuzzer.campaign.pausable_lab import LabOfTriage, PausableLab
-from fuzzer.campaign.pause_switch import PauseSwitch
+from fuzzer.campaign.lanes.pausable_lab import LabOfTriage, PausableLab
+from fuzzer.campaign.store.pause_switch import PauseSwitch
 from fuzzer.isolate.reports import SHOWS, SanitizerReport, ScriptRun, Tool
 from oracles.lane import LaneSpec
 

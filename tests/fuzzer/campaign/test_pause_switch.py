@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from fuzzer.campaign.pause_switch import PauseSwitch
+from fuzzer.campaign.store.pause_switch import PauseSwitch
 
 
 def never() -> bool:

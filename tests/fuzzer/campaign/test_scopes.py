@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from campaigns_by_hand import FakeExecutor, cases, refused, settings
 
-from fuzzer.campaign.loop import Campaign
-from fuzzer.campaign.pausable_lab import Stopping
-from fuzzer.campaign.settings import TriageLimits
-from fuzzer.campaign.store import Store
+from fuzzer.campaign.lanes.pausable_lab import Stopping
+from fuzzer.campaign.plan.settings import TriageLimits
+from fuzzer.campaign.run.loop import Campaign
+from fuzzer.campaign.store.store import Store
 from fuzzer.findings import finding_file
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.report import closer_look
 from fuzzer.triage.scope.statement import NO_SCOPE, Scope
 from generators.case_file import TENSORS_NAME
@@ -57,12 +57,25 @@ def failing(sort: type[FakeExecutor] = CostlyExecutor) -> FakeExecutor:
     return sort({"number 0": refused(0)})
 
 
+@pytest.mark.slow
 def test_a_new_finding_gets_its_scope_when_nothing_waits(tmp_path: Path) -> None:
     (scope,) = scopes_of(tmp_path, 0.25, failing())
     assert scope.statement is not None
     assert scope.cases >= 10
     folder = next((tmp_path / "crashes").iterdir())
     assert "### Scope" in (folder / "issue.md").read_text()
+
+
+@pytest.mark.slow
+def test_only_the_most_severe_findings_get_their_scope(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs cost nothing here, so that scopes are looked for when all sightings are investigated."""
+    monkeypatch.setattr("fuzzer.campaign.triage.scopes.MOST_READ", 2)
+    sins = {f"number {number}": refused(number) for number in range(5)}
+    with Store(tmp_path, 1) as store:
+        limits = replace(settings(tmp_path), triage=TriageLimits(share=0.0, scopes=0.25))
+        Campaign(limits, store, FakeExecutor(sins), cases(5)).run()
+        docs = [finding_file.read(store.crashes / slug) for slug in sorted(doc.slug for doc in store.findings.values())]
+    assert [bool(doc.scope.cases) for doc in docs] == [True, True, False, False, False]
 
 
 def test_with_a_part_of_nothing_no_scope_is_looked_for(tmp_path: Path) -> None:
@@ -97,7 +110,7 @@ def test_an_error_of_difftvm_costs_one_scope_and_not_the_campaign(
     def fail(*_: object, **__: object) -> None:
         raise KeyError("no such row")
 
-    monkeypatch.setattr("fuzzer.campaign.scopes.look_closer", fail)
+    monkeypatch.setattr("fuzzer.campaign.triage.scopes.look_closer", fail)
     assert scopes_of(tmp_path, 0.25, failing()) == [NO_SCOPE]
     assert "difftvm itself failed while it looked for the scope ('no such row')" in capsys.readouterr().err
     (kept,) = (tmp_path / "errors").iterdir()
@@ -115,8 +128,8 @@ def test_a_disk_that_fails_once_loses_no_scope(tmp_path: Path, monkeypatch: pyte
             raise error
         closer_look.look_closer(*arguments, **more)
 
-    monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.05)
-    monkeypatch.setattr("fuzzer.campaign.scopes.look_closer", look)
+    monkeypatch.setattr("fuzzer.campaign.run.loop.SAVE_SECONDS", 0.05)
+    monkeypatch.setattr("fuzzer.campaign.triage.scopes.look_closer", look)
     (scope,) = scopes_of(tmp_path, 0.25, failing())
     assert scope.statement is not None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -11,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from fuzzer.campaign.pause_switch import PauseSwitch
-from fuzzer.campaign.signals import Pause
+from fuzzer.campaign.run.signals import Pause
+from fuzzer.campaign.store.pause_switch import PauseSwitch
 
 pytestmark = pytest.mark.slow
 
 CHILD = """
 import os, time
-from fuzzer.campaign.signals import on_first_signal
+from fuzzer.campaign.run.signals import on_first_signal
 
 times = iter({times})
 
@@ -36,12 +37,18 @@ while True:
 """
 
 
+def _take_hangups() -> None:
+    """Also where the tests themselves run under nohup(1)."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 class Child:
     """A process whose clock shows the given seconds, one at each signal."""
 
     def __init__(self, times: list[float]) -> None:
         code = CHILD.format(times=times)
-        self.process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+        command = [sys.executable, "-c", code]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, preexec_fn=_take_hangups)
         assert self.line() == "ready"
 
     def line(self) -> str:
@@ -63,7 +70,7 @@ def child(request: pytest.FixtureRequest) -> Iterator[Child]:
 
 
 @pytest.mark.parametrize("child", [[10.0, 10.2, 10.9]], indirect=True)
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_what_comes_within_a_second_is_one_request(child: Child, number: signal.Signals) -> None:
     """As `timeout` sends it, to the group and to its child."""
     child.send(number)
@@ -74,7 +81,7 @@ def test_what_comes_within_a_second_is_one_request(child: Child, number: signal.
 
 
 @pytest.mark.parametrize("child", [[10.0, 10.2, 11.5]], indirect=True)
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_what_comes_later_ends_the_process_at_once(child: Child, number: signal.Signals) -> None:
     child.send(signal.SIGTERM)
     assert child.line() == "stop"
@@ -83,12 +90,27 @@ def test_what_comes_later_ends_the_process_at_once(child: Child, number: signal.
     assert child.process.wait() == -number
 
 
+def test_nohup_keeps_a_run_from_ending_with_its_terminal() -> None:
+    """nohup(1) ignores SIGHUP and becomes the command."""
+    nohup = "import os, signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+    command = [sys.executable, "-c", nohup, sys.executable, "-c", CHILD.format(times=[])]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            ignored = re.search(r"SigIgn:\s*(\w+)", Path(f"/proc/{process.pid}/status").read_text())
+            assert ignored is not None
+            assert int(ignored[1], 16) & 1 << signal.SIGHUP - 1
+        finally:
+            process.kill()
+
+
 # --- pause
 
 WORKER = """
 import os, sys, threading, time
-from fuzzer.campaign.pause_switch import PauseSwitch
-from fuzzer.campaign.signals import Pause
+from fuzzer.campaign.store.pause_switch import PauseSwitch
+from fuzzer.campaign.run.signals import Pause
 
 switch = PauseSwitch()
 pause = Pause(switch, lambda text: os.write(1, f"{text}\\n".encode()))  # a handler may interrupt a print
@@ -123,7 +145,7 @@ def test_a_process_stops_between_two_runs_and_goes_on() -> None:
             assert next(lines) == "pausing as soon as the current runs have ended"
             assert next(lines) == "ran"
             assert next(lines) == "paused; SIGCONT (fg, kill -CONT) continues"
-            deadline = time.monotonic() + 10
+            deadline = time.monotonic() + 120
             while state_of(process.pid) != "T":
                 assert time.monotonic() < deadline
                 time.sleep(0.02)
@@ -150,7 +172,7 @@ def test_who_changes_his_mind_is_not_stopped() -> None:
 def test_a_request_to_continue_during_the_pausing_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """The other signal's handler runs in the middle of the first one's."""
     handlers: dict[int, Callable[[int, object], None]] = {}
-    monkeypatch.setattr("fuzzer.campaign.signals.signal.signal", handlers.__setitem__)
+    monkeypatch.setattr("fuzzer.campaign.run.signals.signal.signal", handlers.__setitem__)
     switch, messages = PauseSwitch(), list[str]()
 
     def tell(text: str) -> None:

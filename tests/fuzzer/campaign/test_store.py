@@ -18,32 +18,32 @@ from typing import Any
 import msgspec
 import pytest
 
-from fuzzer.campaign import index
-from fuzzer.campaign.layout import SCRATCH
-from fuzzer.campaign.lock import Busy
-from fuzzer.campaign.rows import index_row
-from fuzzer.campaign.store import Store, add_elsewhere, repair
+from fuzzer.campaign.store import index
+from fuzzer.campaign.store.layout import SCRATCH
+from fuzzer.campaign.store.lock import Busy
+from fuzzer.campaign.store.rows import index_row
+from fuzzer.campaign.store.store import Store, add_elsewhere, repair
 from fuzzer.findings import finding_file
 from fuzzer.lanes import TORCH, TVM_LANES
 from fuzzer.signature import signature_of
 from fuzzer.signature.known import known_issues
-from fuzzer.triage.investigate import Confirmed, Sighting
+from fuzzer.triage.investigate import Investigated, Sighting
 from generators import case_file
 from generators.graph import Invalid
 from oracles.finding import Component, Finding, Kind, Mismatch, WorstElement
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcome, Ran, Result, Stage, Unsupported
 
-Make = Callable[..., tuple[Confirmed, Sighting]]
+Make = Callable[..., tuple[Investigated, Sighting]]
 VERSIONS = {"torch": "2.13.0", "tvm": "0.27.0"}
-FILES = {"case.json", "tensors.safetensors", "finding.json", "repro.py", "issue.md", "log.txt"}
+FILES = {"case.json", "tensors.safetensors", "finding.json", "repro.py", "issue.md", "log.txt", "mark.txt"}
 
 
-def flaky(found: Confirmed) -> Confirmed:
+def flaky(found: Investigated) -> Investigated:
     return replace(found, again=2)
 
 
-def numeric(make: Make) -> tuple[Confirmed, Sighting]:
+def numeric(make: Make) -> tuple[Investigated, Sighting]:
     """A wrong value, as `make` makes errors."""
     found, sighting = make()
     worst = WorstElement((0, 0), 1.0, 2.0, 1e-6, 1e-7)
@@ -67,7 +67,8 @@ def test_a_second_store_is_busy_and_names_the_process(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_another_process_is_busy_too(tmp_path: Path) -> None:
     program = (
-        "import sys; from pathlib import Path; from fuzzer.campaign.store import Store; Store(Path(sys.argv[1]), 1)"
+        "import sys; from pathlib import Path\n"
+        "from fuzzer.campaign.store.store import Store; Store(Path(sys.argv[1]), 1)"
     )
     with Store(tmp_path, 1):
         done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True)
@@ -90,8 +91,8 @@ def test_a_killed_owner_leaves_no_lock(tmp_path: Path) -> None:
     program = """
         import os, sys
         from pathlib import Path
-        from fuzzer.campaign.layout import SCRATCH
-        from fuzzer.campaign.store import Store
+        from fuzzer.campaign.store.layout import SCRATCH
+        from fuzzer.campaign.store.store import Store
         store = Store(Path(sys.argv[1]), 1)
         store.finished(4)
         store.save_state()
@@ -248,10 +249,20 @@ def test_an_unreadable_finding_of_another_node_is_reported_once_and_left_out(
     assert message.startswith(f"finding of another node left out: {tmp_path / 'elsewhere' / 'x'}")
 
 
+@pytest.mark.parametrize("link", ["elsewhere", "elsewhere/x"])
+def test_nothing_of_another_node_is_written_through_a_link(tmp_path: Path, link: str) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "campaign" / link).parent.mkdir(parents=True)
+    (tmp_path / "campaign" / link).symlink_to(tmp_path / "mine")
+    with pytest.raises(OSError, match="elsewhere"):
+        add_elsewhere(tmp_path / "campaign", "x", b"{}")
+    assert list((tmp_path / "mine").iterdir()) == []
+
+
 # --- findings
 
 
-def test_a_finding_is_six_files_that_read_back(tmp_path: Path, make: Make) -> None:
+def test_a_finding_is_seven_files_that_read_back(tmp_path: Path, make: Make) -> None:
     found, _ = make()
     with Store(tmp_path, 1) as store:
         doc = store.save(found, VERSIONS)
@@ -304,14 +315,14 @@ def test_other_signatures_are_other_folders(tmp_path: Path, make: Make) -> None:
 # --- findings that their case and blame tell apart
 
 
-def wrong(make: Make, kind: Kind = Kind.WRONG_VALUE, **final: Any) -> tuple[Confirmed, Sighting]:
+def wrong(make: Make, kind: Kind = Kind.WRONG_VALUE, **final: Any) -> tuple[Investigated, Sighting]:
     found, sighting = make()
     finding = replace(found.finding, kind=kind, stage=Stage.RUN, evidence=Mismatch(0, "a", "b"))
     signature = replace(signature_of(finding), **{"where": "export", "ops": ("relu",), **final})
     return replace(found, finding=finding, signature=signature), replace(sighting, signature=signature, finding=finding)
 
 
-@pytest.mark.parametrize("kind", [Kind.WRONG_VALUE, Kind.UNSTABLE])
+@pytest.mark.parametrize("kind", [Kind.WRONG_VALUE, Kind.SECOND_RUN_DIFFERS])
 @pytest.mark.parametrize(
     ("one", "other"),
     [
@@ -334,7 +345,7 @@ def test_two_bugs_are_two_findings(
 def test_garbage_of_other_kinds_is_one_bug_where_a_lane_shows_both(
     tmp_path: Path, make: Make, lane: str, known: bool
 ) -> None:
-    one, other = wrong(make)[0], wrong(make, Kind.UNSTABLE, where="onnx")[0]
+    one, other = wrong(make)[0], wrong(make, Kind.SECOND_RUN_DIFFERS, where="onnx")[0]
     with Store(tmp_path, 1) as store:
         assert store.save(replace(one, lanes=("a", "c")), VERSIONS) is not None
         assert store.holds(replace(other, lanes=(lane,))) is known
@@ -426,7 +437,7 @@ def test_a_raised_signature_is_known_after_saving(tmp_path: Path, make: Make) ->
         assert store.state.found == {found.signature.id: 10}
 
 
-def claims(store: Store, found: Confirmed, sighting: Sighting, number: int) -> list[bool]:
+def claims(store: Store, found: Investigated, sighting: Sighting, number: int) -> list[bool]:
     return [store.claim(found.case, sighting) for _ in range(number)]
 
 
@@ -455,6 +466,6 @@ def test_every_test_that_showed_known_behaviour_is_counted(tmp_path: Path, make:
     entry = known_issues()[0]
     found, _ = make()
     with Store(tmp_path, 1) as store, pytest.MonkeyPatch.context() as patched:
-        patched.setattr("fuzzer.campaign.store.known_behaviour.match", lambda signature: entry)
+        patched.setattr("fuzzer.campaign.store.store.known_behaviour.match", lambda signature: entry)
         assert store.save(found, VERSIONS, tests=5) is None
         assert store.state.known == {entry.name: 5}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fuzzer.campaign.test_numbers import ALL, Numbers, Share, parsed
+from fuzzer.campaign.plan.test_numbers import ALL, Numbers, Share, parsed
 from generators.graph import Invalid
 
 

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from fakes import ONNXRUNTIME, TWO_OUTPUTS
 
-from fuzzer.campaign.tier_one import Verdict, evaluation_disagrees, on_plain_lanes, references, verdicts
+from fuzzer.campaign.test.tier_one import ImportVerdict, evaluation_disagrees, on_plain_lanes, references, verdicts
 from fuzzer.lanes import (
     EVALUATED_LANES,
     MODEL_LANES,
+    MODULE_LANES,
     REFERENCES,
     SAMPLED_LANES,
     SCREENING,
@@ -56,35 +57,39 @@ def with_references(outcomes: dict[LaneSpec, Outcome]) -> dict[LaneSpec, Outcome
 @pytest.mark.parametrize(
     ("outcome", "verdict"),
     [
-        (RIGHT, Verdict.RIGHT),
-        (WRONG, Verdict.WRONG),
-        (replace(RIGHT, facts=BROKEN), Verdict.FAILED),
-        (Built(), Verdict.UNDECIDED),
-        (Built(BROKEN), Verdict.FAILED),
-        (Built(OUTSIDE), Verdict.WRONG),
-        (Built(CONTRADICTION), Verdict.WRONG),
-        (Built(OTHER_TYPES), Verdict.WRONG),
-        (Raised(Stage.IMPORT, "E", "no"), Verdict.FAILED),
-        (Died(Stage.EXPORT, Cause.SIGNAL, 11), Verdict.FAILED),
-        (Unsupported(Stage.IMPORT, "no"), Verdict.FAILED),
-        (Skipped("no"), Verdict.FAILED),
-        (Raised(Stage.RUN, "E", "no"), Verdict.UNDECIDED),
-        (Died(Stage.RUN, Cause.SIGNAL, 11), Verdict.UNDECIDED),
-        (TimedOut(Stage.RUN, 60.0), Verdict.UNDECIDED),
+        (RIGHT, ImportVerdict.RIGHT),
+        (WRONG, ImportVerdict.WRONG),
+        (replace(RIGHT, facts=BROKEN), ImportVerdict.FAILED),
+        (Built(), ImportVerdict.UNDECIDED),
+        (Built(BROKEN), ImportVerdict.FAILED),
+        (Built(OUTSIDE), ImportVerdict.WRONG),
+        (Built(CONTRADICTION), ImportVerdict.WRONG),
+        (Built(OTHER_TYPES), ImportVerdict.WRONG),
+        (Raised(Stage.IMPORT, "E", "no"), ImportVerdict.FAILED),
+        (Died(Stage.EXPORT, Cause.SIGNAL, 11), ImportVerdict.FAILED),
+        (Unsupported(Stage.IMPORT, "no"), ImportVerdict.FAILED),
+        (Skipped("no"), ImportVerdict.FAILED),
+        (Raised(Stage.RUN, "E", "no"), ImportVerdict.UNDECIDED),
+        (Died(Stage.RUN, Cause.SIGNAL, 11), ImportVerdict.UNDECIDED),
+        (TimedOut(Stage.RUN, 60.0), ImportVerdict.UNDECIDED),
     ],
     ids=str,
 )
-def test_verdicts(outcome: Outcome, verdict: Verdict) -> None:
+def test_verdicts(outcome: Outcome, verdict: ImportVerdict) -> None:
     assert verdicts(with_references({EXPORT: outcome})) == {EXPORT: verdict}
 
 
 def test_nothing_is_decided_without_a_reference() -> None:
-    assert verdicts({EXPORT: WRONG}) == {EXPORT: Verdict.UNDECIDED}
+    assert verdicts({EXPORT: WRONG}) == {EXPORT: ImportVerdict.UNDECIDED}
 
 
 def test_a_file_that_is_another_function_than_the_model_says_nothing_about_tvm() -> None:
     unread = Skipped("onnxruntime does not accept numpy arrays of bfloat16")
-    for reader, verdict in ((RIGHT, Verdict.WRONG), (WRONG, Verdict.UNDECIDED), (unread, Verdict.WRONG)):
+    for reader, verdict in (
+        (RIGHT, ImportVerdict.WRONG),
+        (WRONG, ImportVerdict.UNDECIDED),
+        (unread, ImportVerdict.WRONG),
+    ):
         for evaluated in (WRONG, Built(OTHER_TYPES)):
             outcomes = with_references({ONNXRUNTIME: reader, ONNX: evaluated})
             assert verdicts(outcomes) == {ONNX: verdict}
@@ -93,7 +98,7 @@ def test_a_file_that_is_another_function_than_the_model_says_nothing_about_tvm()
 def test_each_importer_has_a_plain_lane() -> None:
     assert [plain_of(lane) for lane in EVALUATED_LANES[:2]] == list(SCREENING)
     assert {plain_of(lane).importer for lane in EVALUATED_LANES} == {lane.importer for lane in EVALUATED_LANES}
-    assert all(plain_of(lane) in (*TVM_LANES, *SAMPLED_LANES, *MODEL_LANES) for lane in EVALUATED_LANES)
+    assert all(plain_of(lane) in (*TVM_LANES, *SAMPLED_LANES, *MODEL_LANES, *MODULE_LANES) for lane in EVALUATED_LANES)
     assert plain_of(replace(EXPORT, toolchain="tvm-0.26.0")) == replace(SCREENING[0], toolchain="tvm-0.26.0")
 
 
@@ -150,4 +155,4 @@ def test_an_evaluation_that_compiled_code_contradicts_is_counted(
 
 def test_values_that_may_differ_are_right() -> None:
     near = Ran(tuple(np.array(array) for array in RIGHT.outputs))
-    assert verdicts(with_references({EXPORT: near})) == {EXPORT: Verdict.RIGHT}
+    assert verdicts(with_references({EXPORT: near})) == {EXPORT: ImportVerdict.RIGHT}

@@ -13,15 +13,15 @@ import pytest
 from graphs_by_hand import case_of
 from labs import FakeLab
 
-from fuzzer.campaign.importer_chooser import EXPENSIVE
-from fuzzer.campaign.lane_chooser import TIER_1, TIER_2, LaneChooser, record_of
-from fuzzer.campaign.lane_mix import lanes_of
-from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
-from fuzzer.campaign.tier_lanes import takes_everything
-from fuzzer.campaign.tiers import run_test
+from fuzzer.campaign.lanes.lane_chooser import TIER_1, TIER_2, LaneChooser, record_of
+from fuzzer.campaign.lanes.lane_mix import lanes_of
+from fuzzer.campaign.plan.settings import DRAWN, LaneMix, Settings
+from fuzzer.campaign.test.tier_lanes import takes_everything
+from fuzzer.campaign.test.tiers import run_test
 from fuzzer.lanes import EVALUATED_LANES, OFTEN, RELAY_ROUTES, SAMPLED_LANES, SCREENING, TVM_LANES
 from generators.graph import Case
 from oracles.finding import Kind
+from oracles.importers import EXPENSIVE
 from oracles.judge import judge_all
 from oracles.lane import Engine, LaneSpec, is_relax, is_relay, is_tier_1
 from oracles.outcome import Built, Outcome, Raised, Ran, Result, Stage

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from graphs_by_hand import case_of
 
-from fuzzer.campaign.lane_chooser import LaneChooser
-from fuzzer.campaign.settings import DRAWN, LaneMix, Settings
-from fuzzer.campaign.tier_lanes import takes_everything
-from fuzzer.campaign.tier_one import Verdict, on_plain_lanes, references, verdicts
-from fuzzer.campaign.tiers import TieredResult, run_test
+from fuzzer.campaign.lanes.lane_chooser import LaneChooser
+from fuzzer.campaign.plan.settings import DRAWN, LaneMix, Settings
+from fuzzer.campaign.test.tier_lanes import takes_everything
+from fuzzer.campaign.test.tier_one import ImportVerdict, on_plain_lanes, references, verdicts
+from fuzzer.campaign.test.tiers import TieredResult, run_test
 from fuzzer.findings import finding_file
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import EVALUATED_LANES, OFTEN, SAMPLED_LANES, SCREENING, TORCH_LANES, plain_of
 from fuzzer.signature import signature_of
@@ -72,14 +72,14 @@ def test_a_shipped_finding_shows_in_tier_1_or_its_lane_may_run_in_tier_2(executo
     outcomes = tier_1_of(executor, case, lane)
     verdict = verdicts(outcomes)[lane]
     if at_the_import(doc):
-        assert verdict is Verdict.FAILED
+        assert verdict is ImportVerdict.FAILED
         tier_1 = settled(executor.run, case, on_plain_lanes(executor.run(case, tuple(outcomes))))
         compiled = judged_run(executor.run, case, judged_by(plain_of(lane)))
         assert identifiers(case, tier_1, lane) == identifiers(case, compiled, lane)
     elif doc.kind.is_numeric and doc.blame.place is Place.FRONTEND:
-        assert verdict in (Verdict.WRONG, Verdict.UNDECIDED)
+        assert verdict in (ImportVerdict.WRONG, ImportVerdict.UNDECIDED)
     else:
-        assert verdict is not Verdict.FAILED
+        assert verdict is not ImportVerdict.FAILED
 
 
 @pytest.mark.parametrize("folder", sorted((ROOT / "corpus").glob("*/case.json")), ids=lambda path: path.parent.name)
@@ -89,7 +89,7 @@ def test_founding_cases_are_right_on_every_importer_that_supports_them(executor:
     case = case_file.read(folder.parent)
     for lane in (each for each in EVALUATED_LANES if each.importer is not Importer.FX):
         outcomes = tier_1_of(executor, case, lane)
-        assert verdicts(outcomes)[lane] is not Verdict.WRONG
+        assert verdicts(outcomes)[lane] is not ImportVerdict.WRONG
         result = on_plain_lanes(executor.run(case, tuple(outcomes)))
         assert [f for f in judge_all(case, result.outcomes) if f.component is Component.TVM] == []
 
@@ -140,9 +140,11 @@ def test_a_wrong_converter_is_found_and_compiled_code_shows_it(wrong: Executor, 
 
 
 @pytest.mark.parametrize(
-    ("numbers", "verdict"), [([3.0, 1.0, 2.0], Verdict.RIGHT), ([1.0, 1.0, 0.0], Verdict.UNDECIDED)]
+    ("numbers", "verdict"), [([3.0, 1.0, 2.0], ImportVerdict.RIGHT), ([1.0, 1.0, 0.0], ImportVerdict.UNDECIDED)]
 )
-def test_the_place_of_equal_elements_is_undecided(executor: Executor, numbers: list[float], verdict: Verdict) -> None:
+def test_the_place_of_equal_elements_is_undecided(
+    executor: Executor, numbers: list[float], verdict: ImportVerdict
+) -> None:
     case = case_of({"x0": "float32[3]"}, [("v0", "argmax", "x0", {"dim": 0, "keepdim": False})], "v0")
     case = replace(case, tensors={"x0": np.array(numbers, np.float32)})
     assert verdicts(tier_1_of(executor, case, EXPORT)) == {EXPORT: verdict}

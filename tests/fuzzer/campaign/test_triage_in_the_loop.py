@@ -28,19 +28,22 @@ from campaigns_by_hand import (
 )
 from graphs_by_hand import case_of
 
-from fuzzer.campaign import attempts, state, waiting
-from fuzzer.campaign.layout import PARKED, WAITING
-from fuzzer.campaign.loop import Campaign
-from fuzzer.campaign.settings import RunLimits, Settings, TriageLimits
-from fuzzer.campaign.store import Store
-from fuzzer.campaign.test_numbers import Share
-from fuzzer.campaign.triage import TROUBLE
-from fuzzer.campaign.waiting_item import Item
+from fuzzer.campaign.plan.settings import RunLimits, Settings, TriageLimits
+from fuzzer.campaign.plan.test_numbers import Share
+from fuzzer.campaign.run.loop import Campaign
+from fuzzer.campaign.store import state
+from fuzzer.campaign.store.layout import PARKED, WAITING
+from fuzzer.campaign.store.store import Store
+from fuzzer.campaign.triage import attempts, waiting
+from fuzzer.campaign.triage.triage import TROUBLE
+from fuzzer.campaign.triage.waiting_item import Item
 from fuzzer.findings import finding_file
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.isolate.reports import SHOWS, SanitizerReport, ScriptRun, Tool
+from fuzzer.seeds.around import Around
 from fuzzer.system.files import remove_folder
-from fuzzer.triage.investigate import Confirmed, Sighting
+from fuzzer.triage.investigate import Investigated, Sighting
+from fuzzer.triage.metered import MeteredLab
 from generators.graph import Case
 from oracles.finding import Finding, Kind
 from oracles.lane import LaneSpec
@@ -109,12 +112,12 @@ def test_what_a_reduction_came_across_is_a_finding_of_its_own(tmp_path: Path) ->
 
 def test_a_full_disk_costs_no_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The disk is full when the finding is saved, and has room a second later."""
-    monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.1)
+    monkeypatch.setattr("fuzzer.campaign.run.loop.SAVE_SECONDS", 0.1)
     with Store(tmp_path, 1) as store:
         campaign = Campaign(settings(tmp_path), store, FakeExecutor({"number 1": refused(1)}), cases(3))
         written, full = store._write, iter([True, True])
 
-        def write(found: Confirmed, doc: FindingDoc) -> None:
+        def write(found: Investigated, doc: FindingDoc) -> None:
             if next(full, False):
                 raise OSError(errno.ENOSPC, "No space left on device")
             written(found, doc)
@@ -135,7 +138,7 @@ def test_an_investigation_that_is_cut_short_begins_anew_in_the_next_run(tmp_path
 
     def run_fresh(case: Case, lanes: Sequence[LaneSpec]) -> Result:
         if not stopped.is_set():
-            others.wait(20)
+            others.wait(120)
             stopped.set()
             campaign.stop()
         return honest(case, lanes)
@@ -178,6 +181,7 @@ def test_triage_gets_its_share_while_tests_run_and_the_rest_of_the_time_after_th
         counters = store.state.counters
         one = 3 * 10 + 5 * 1  # three fresh runs confirm each finding
         assert (counters.test_cpu_seconds, counters.triage_cpu_seconds) == (60, 8 * one)
+        assert counters.triage_steps == {"confirm": 8 * 20, "name": 8 * 10, "reduce": 8 * 5}
     assert 0 < len(at) < 8, "some were investigated while tests ran"
 
 
@@ -207,6 +211,7 @@ def test_a_share_that_is_done_goes_on_with_triage(tmp_path: Path) -> None:
         assert (store.state.counters.tests, len(campaign.triage.new), len(campaign.triage.queue)) == (3, 3, 0)
 
 
+@pytest.mark.slow
 def test_what_waits_at_the_end_of_a_run_is_saved_and_investigated_by_the_next(tmp_path: Path) -> None:
     sins = {f"number {number}": refused(number) for number in range(3)}
     with Store(tmp_path, 1) as store:
@@ -259,6 +264,7 @@ def nothing_works(case: Case, lanes: Sequence[LaneSpec]) -> Result:
     raise KeyError("nothing")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("sightings", "parked", "failed"), [(TROUBLE, 0, TROUBLE - 1), (4, 4, 0)])
 def test_where_so_many_sightings_go_wrong_the_campaign_ends(
     sightings: int, parked: int, failed: int, tmp_path: Path
@@ -291,16 +297,16 @@ def test_every_worker_stays_until_nothing_waits(tmp_path: Path) -> None:
         return Result({**honest(case, lanes).outcomes, **dict.fromkeys(first_of(lanes), sin)})
 
     executor.run = executor.run_fresh = run
-    together = threading.Barrier(2, timeout=20)
+    together = threading.Barrier(2, timeout=120)
     with Store(tmp_path, 1) as store:
         two = replace(settings(tmp_path, workers=2), triage=TriageLimits(share=0.0))
         campaign = Campaign(two, store, executor, lambda index: whole if index == 0 else None)
         investigate = campaign.triage._investigate
 
-        def investigate_together(item: Item, case: Case, sighting: Sighting) -> None:
+        def investigate_together(lab: MeteredLab, item: Item, case: Case, sighting: Sighting) -> None:
             if len(item.ops) == 1:
                 together.wait()
-            investigate(item, case, sighting)
+            investigate(lab, item, case, sighting)
 
         campaign.triage._investigate = investigate_together
         campaign.run()
@@ -308,9 +314,32 @@ def test_every_worker_stays_until_nothing_waits(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("of_a_model", "reduced"), [(False, ["neg"]), (True, ["relu"])])
+def test_a_campaign_around_a_model_reduces_to_operators_of_the_case(
+    tmp_path: Path, of_a_model: bool, reduced: list[str]
+) -> None:
+    """Relu and neg fail alike, and neg is the plainer one."""
+    whole = case_of({"x0": "float32[2]"}, [("v0", "exp", "x0"), ("v1", "relu", "v0")], "v1")
+    executor = FakeExecutor()
+    honest = executor.run
+
+    def run(case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        sin = HONEST if {"relu", "neg"}.isdisjoint(case.graph.ops) else refused(0)
+        return Result({**honest(case, lanes).outcomes, **dict.fromkeys(first_of(lanes), sin)})
+
+    executor.run = executor.run_fresh = run
+    around = Around({"piece": whole}, {"exp": 1, "relu": 1}, {}) if of_a_model else None
+    with Store(tmp_path, 1) as store:
+        given = replace(settings(tmp_path), around=around)
+        campaign = Campaign(given, store, executor, lambda index: whole if index == 0 else None)
+        campaign.run()
+    assert [doc.ops for doc in campaign.triage.new] == [reduced]
+
+
+@pytest.mark.slow
 def test_a_disk_that_is_full_before_an_investigation_pauses_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is written while the campaign pauses, and no worker asks in vain."""
-    monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.1)
+    monkeypatch.setattr("fuzzer.campaign.run.loop.SAVE_SECONDS", 0.1)
     executor = with_waiting(tmp_path, 1)
     with Store(tmp_path, 1) as store:
         campaign = Campaign(settings(tmp_path), store, executor, cases(0))
@@ -330,7 +359,7 @@ def test_a_disk_that_is_full_before_an_investigation_pauses_it(tmp_path: Path, m
 
 
 def test_triage_alone_ends_in_time_on_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fuzzer.campaign.loop.SAVE_SECONDS", 0.05)
+    monkeypatch.setattr("fuzzer.campaign.run.loop.SAVE_SECONDS", 0.05)
     executor = with_waiting(tmp_path, 1)
     with Store(tmp_path, 1) as store:
         work = replace(settings(tmp_path, RunLimits(tests=0)), triage=TriageLimits(share=1.0, drain=0.3))
@@ -398,6 +427,7 @@ def counts(campaign: Path) -> dict[str, int]:
     return found
 
 
+@pytest.mark.slow
 def test_some_of_what_a_finding_explains_is_investigated_nevertheless(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -420,14 +450,14 @@ def test_some_of_what_a_finding_explains_is_investigated_nevertheless(
 
     executor.run = executor.run_fresh = run
     monkeypatch.setattr(Store, "_is_in_turn", lambda *_: True)
-    monkeypatch.setattr("fuzzer.campaign.triage.explained_by", lambda runner, case, sighting, known: known[0][1])
+    monkeypatch.setattr("fuzzer.campaign.triage.triage.explained_by", lambda runner, case, sighting, known: known[0][1])
     with Store(tmp_path, 1) as store:
         campaign = Campaign(settings(tmp_path), store, executor, drawn)
         investigate, done = campaign.triage._investigate, campaign.triage.queue.done
 
-        def investigated(item: Item, case: Case, sighting: Sighting) -> None:
+        def investigated(lab: MeteredLab, item: Item, case: Case, sighting: Sighting) -> None:
             whole.append(item.name)
-            investigate(item, case, sighting)
+            investigate(lab, item, case, sighting)
 
         def ended(item: Item, save: Callable[[int], Any]) -> Any:
             after.append(item.name in whole)

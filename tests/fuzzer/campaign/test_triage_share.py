@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from fuzzer.campaign.triage_share import MOST_OWED, QUIET_TESTS, TriageShare
+from fuzzer.campaign.triage.triage_share import MOST_OWED, SOME_CAUSES, TriageShare
 
 
 def test_triage_is_due_until_it_has_had_its_share() -> None:
     share = TriageShare(0.25)
-    share.tested(new=True)
     assert share.is_due
     share.spent_on_tests(3)
     assert share.is_due
@@ -23,21 +22,23 @@ def test_without_a_share_triage_waits_for_the_end_of_the_tests() -> None:
     share = TriageShare(0)
     assert not share.is_due
     share.spent_on_tests(10)
-    share.tested(new=False)
+    share.waiting(100)
     assert not share.is_due
 
 
-def test_the_share_grows_while_tests_show_nothing_new() -> None:
+def test_the_share_grows_with_the_causes_that_wait_and_tests_keep_half() -> None:
     share = TriageShare(0.4)
-    assert share.now == 0.4
-    for _ in range(QUIET_TESTS):
-        share.tested(new=False)
-    assert share.now == pytest.approx(0.7)
-    for _ in range(9 * QUIET_TESTS):
-        share.tested(new=False)
-    assert 0.9 < share.now < 1
-    share.tested(new=True)
-    assert share.now == 0.4
+    shares = []
+    for causes in (0, SOME_CAUSES, 9 * SOME_CAUSES, 10**9, 0):
+        share.waiting(causes)
+        shares.append(share.now)
+    assert shares == pytest.approx([0.4, 0.44, 0.472, 0.48, 0.4])
+
+
+def test_a_share_of_more_than_half_stays_as_it_is() -> None:
+    share = TriageShare(0.7)
+    share.waiting(1000)
+    assert share.now == 0.7
 
 
 def after_hours(share: TriageShare) -> TriageShare:
@@ -51,23 +52,21 @@ def after_hours(share: TriageShare) -> TriageShare:
 def test_a_larger_part_concerns_later_tests_only() -> None:
     """Else triage would first get its larger part of all earlier hours, and the tests would stand still so long."""
     share = after_hours(TriageShare(0.4))
-    for _ in range(QUIET_TESTS):
-        share.tested(new=False)
-    assert share.now == pytest.approx(0.7)
-    share.spent_on_tests(3)
+    share.waiting(10**9)
+    assert share.now == pytest.approx(0.48)
+    share.spent_on_tests(52)
     assert share.is_due
-    share.spent_on_triage(7.1)
+    share.spent_on_triage(48.1)
     assert not share.is_due
 
 
 def test_a_smaller_part_concerns_later_tests_only() -> None:
     share = TriageShare(0.4)
-    for _ in range(QUIET_TESTS):
-        share.tested(new=False)
+    share.waiting(10**9)
     for _ in range(1000):
-        share.spent_on_tests(3)
-        share.spent_on_triage(7)
-    share.tested(new=True)
+        share.spent_on_tests(52)
+        share.spent_on_triage(48)
+    share.waiting(0)
     assert share.now == 0.4
     share.spent_on_triage(0.01)
     assert not share.is_due

@@ -10,8 +10,9 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from fuzzer.children.onnx_refusal import refusal
+from fuzzer.lanes.onnx.session import lags
 from fuzzer.seeds import onnx_file
+from fuzzer.seeds.reader.refusal import refusal
 
 pytestmark = pytest.mark.slow
 
@@ -57,6 +58,26 @@ def test_a_file_that_breaks_a_rule_is_invalid(nodes: list[Any], element: int, wh
 )
 def test_what_onnxruntime_lacks_is_not_invalid(nodes: list[Any], element: int, tmp_path: Path) -> None:
     assert refusal(save(tmp_path / "m.onnx", nodes, element)) == ""
+
+
+def newer(path: Path, op: str, **attributes: Any) -> Path:
+    """A file that onnxruntime does not know yet: of opset 28."""
+    model = onnx.load(save(path, [node(op, ["x"], ["y"], **attributes)]))
+    model.opset_import[0].version = 28
+    onnx.save(model, path)
+    return path
+
+
+def test_a_file_that_is_newer_than_onnxruntime_is_checked_by_the_onnx_package(tmp_path: Path) -> None:
+    assert refusal(newer(tmp_path / "m.onnx", "Relu")) == ""
+    assert "Unrecognized attribute: unheard_of" in refusal(newer(tmp_path / "m.onnx", "Relu", unheard_of=1))
+
+
+def test_what_onnxruntime_says_of_its_own_functions_says_nothing_of_the_file() -> None:
+    """It has a function of other operators in place of Attention in bfloat16, with an Add of two types."""
+    says = "Type Error: Type parameter (T) of Optype (Add) bound to different types"
+    relu, add = (helper.make_model(helper.make_graph([node(op, ["x"], ["y"])], "g", [], [])) for op in ("Relu", "Add"))
+    assert [lags(says, model) for model in (relu, add)] == [True, False]
 
 
 def test_an_open_size_may_fit(tmp_path: Path) -> None:

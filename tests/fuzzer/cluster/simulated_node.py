@@ -21,12 +21,12 @@ import fakes
 import numpy as np
 from labs import FakeLab
 
-from fuzzer.campaign import loop
-from fuzzer.campaign.loop import Campaign
-from fuzzer.campaign.settings import Disk, LaneMix, Settings
-from fuzzer.campaign.signals import on_first_signal
-from fuzzer.campaign.store import Store
-from fuzzer.campaign.test_numbers import Share, parsed
+from fuzzer.campaign.plan.settings import Disk, LaneMix, Settings
+from fuzzer.campaign.plan.test_numbers import Share, parsed
+from fuzzer.campaign.run import loop
+from fuzzer.campaign.run.loop import Campaign
+from fuzzer.campaign.run.signals import on_first_signal
+from fuzzer.campaign.store.store import Store
 from fuzzer.lanes import TVM_LANES
 from fuzzer.system.processes import die_with_parent
 from generators.graph import Case

@@ -19,10 +19,10 @@ from typing import Any
 import pytest
 import simulated_node
 
-from fuzzer.campaign import lock
-from fuzzer.campaign.index import Index
-from fuzzer.campaign.merge import merge
-from fuzzer.campaign.test_numbers import Share
+from fuzzer.campaign.plan.test_numbers import Share
+from fuzzer.campaign.run.merge import merge
+from fuzzer.campaign.store import lock
+from fuzzer.campaign.store.index import Index
 from fuzzer.cluster import assignment
 from fuzzer.cluster.remote import connected
 from fuzzer.findings import finding_file
@@ -35,13 +35,15 @@ pytestmark = [pytest.mark.tvm, pytest.mark.long]
 DRIVER = """
 import sys
 from pathlib import Path
-from fuzzer.commands.run import run_on_cluster
+from fuzzer.campaign.plan.settings import RunLimits
 from fuzzer.cluster.driver import ClusterOptions
+from fuzzer.commands.run_cluster import run_on_cluster
 address, folder, tests, pace, *program = sys.argv[1:]
 folder = Path(folder)
 arguments = ("--pace", pace)
 nodes = folder / "nodes"
-options = ClusterOptions(address, nodes, None, int(tests), None, 2, arguments, tuple(program), poll_seconds=0.3)
+limits = RunLimits(tests=int(tests))
+options = ClusterOptions(address, nodes, limits, 2, arguments, tuple(program), poll_seconds=0.3)
 run_on_cluster(options, folder, 1, True)
 """
 

@@ -14,11 +14,12 @@ import pytest
 import simulated_node
 from fake_ray import Clock, Ray
 
-from fuzzer.campaign import merge
-from fuzzer.campaign.layout import WAITING
-from fuzzer.campaign.store import Store
-from fuzzer.campaign.test_numbers import Share
-from fuzzer.campaign.waiting import Queue
+from fuzzer.campaign.plan.settings import RunLimits
+from fuzzer.campaign.plan.test_numbers import Share
+from fuzzer.campaign.run import merge
+from fuzzer.campaign.store.layout import WAITING
+from fuzzer.campaign.store.store import Store
+from fuzzer.campaign.triage.waiting import Queue
 from fuzzer.cluster import assignment
 from fuzzer.cluster import driver as driver_module
 from fuzzer.cluster.assignment import Assignment
@@ -26,7 +27,7 @@ from fuzzer.cluster.collection import Collector, KnownFinding, Update
 from fuzzer.cluster.driver import ClusterOptions, Driver
 from fuzzer.findings import finding_file
 from fuzzer.lanes import TVM_LANES
-from fuzzer.triage.investigate import Confirmed, Sighting
+from fuzzer.triage.investigate import Investigated, Sighting
 from generators.graph import Invalid
 
 pytestmark = pytest.mark.slow
@@ -72,11 +73,20 @@ class Scene:
     def ray(self, *machines: int, node: Any = Node, delay: float = 0.0) -> Ray:
         return Ray(self.clock, machines, node, delay)
 
-    def run(self, ray: Ray, campaign: str = "driver", seed: int = 1, **order: Any) -> Driver:
+    def run(
+        self,
+        ray: Ray,
+        campaign: str = "driver",
+        seed: int = 1,
+        *,
+        seconds: float | None = 30.0,
+        tests: int | None = None,
+        **order: Any,
+    ) -> Driver:
         with Store(self.folder / campaign, seed) as store:
             store.scratch.mkdir()
             store.save_state()
-            options = ClusterOptions("fake", self.folder / "nodes", **{"seconds": 30.0, **order})
+            options = ClusterOptions("fake", self.folder / "nodes", RunLimits(seconds, tests), **order)
             self.driver = Driver(options, store, ray, self.lines.append, free=lambda folder: int(min(self.free, 1e15)))
             self.driver.run()
             return self.driver
@@ -122,9 +132,7 @@ def test_one_line_every_ten_seconds(scene: Scene) -> None:
     scene.run(scene.ray(2, 2), seconds=35.0)
     lines = [line for line in scene.lines if "lane results" in line]
     assert len(lines) == 3
-    counted = (
-        f"14 tests  {14 / 30:.2f}/s  {14 * len(TVM_LANES)} lane results  {ALL_BUGS} new findings, {ALL_BUGS} in all"
-    )
+    counted = f"14 tests  {14 / 30:.2f}/s  {14 * len(TVM_LANES)} lane results  {ALL_BUGS} new findings"
     assert lines[-1] == f"30 s  {counted}  2 of 2 nodes answered"
 
 
@@ -189,7 +197,7 @@ def test_a_finding_that_was_stored_is_not_sent_again(scene: Scene) -> None:
 
 
 def test_sightings_wait_in_the_drivers_campaign_until_the_node_has_investigated_them(
-    scene: Scene, make: Callable[..., tuple[Confirmed, Sighting]]
+    scene: Scene, make: Callable[..., tuple[Investigated, Sighting]]
 ) -> None:
     found, sighting = make()
     waiting: list[int] = []

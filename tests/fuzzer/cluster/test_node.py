@@ -15,19 +15,19 @@ from typing import Any
 import pytest
 import simulated_node
 
-from fuzzer.campaign import index, lock, store
-from fuzzer.campaign.index import Index
-from fuzzer.campaign.merge import merge
-from fuzzer.campaign.store import Store
-from fuzzer.campaign.test_numbers import Share
-from fuzzer.campaign.waiting import Queue
+from fuzzer.campaign.plan.test_numbers import Share
+from fuzzer.campaign.run.merge import merge
+from fuzzer.campaign.store import index, lock, store
+from fuzzer.campaign.store.index import Index
+from fuzzer.campaign.store.store import Store
+from fuzzer.campaign.triage.waiting import Queue
 from fuzzer.cluster import node as node_module
 from fuzzer.cluster.assignment import Assignment
 from fuzzer.cluster.collection import Collector, KnownFinding, Update, corpus_of
 from fuzzer.cluster.node import NodeProcess
 from fuzzer.findings import finding_file
 from fuzzer.seeds import corpus
-from fuzzer.triage.investigate import Confirmed, Sighting
+from fuzzer.triage.investigate import Investigated, Sighting
 from generators import case_file
 from generators.graph import Invalid
 
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.slow
 
 PROGRAM = (sys.executable, simulated_node.__file__)
 ALL_BUGS = sum(bug is not None for bug in simulated_node.BUGS)
-Make = Callable[..., tuple[Confirmed, Sighting]]
+Make = Callable[..., tuple[Investigated, Sighting]]
 
 
 def signatures(folder: Path) -> set[str]:
@@ -43,7 +43,7 @@ def signatures(folder: Path) -> set[str]:
 
 
 def wait_for(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while not true():
         assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzzer.campaign.aim import NAME, Aim, Model, read, write
+from fuzzer.campaign.plan.aim import NAME, Aim, Model, read, write
 from fuzzer.cli import main
 from fuzzer.seeds.module import MODULE
 from generators.graph import Invalid

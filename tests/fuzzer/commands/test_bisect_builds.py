@@ -140,7 +140,8 @@ def test_commits_that_cannot_be_built_make_several_suspects(tmp_path: Path) -> N
     answer = f"{finding.name}: introduced by one of {names[2]}, {names[3]}: the others cannot tell"
     assert done.stdout.splitlines()[-1] == answer
     assert finding_file.read(finding).introduced == Introduction((names[2], names[3]), "", names[1])
-    sentence = f"It was introduced by one of {names[2]}, {names[3]}. {names[1]}, the build before, does not show it."
+    earlier, first, second = (f"`{name}`" for name in names[1:4])  # a bare digest would become a link to a commit
+    sentence = f"It was introduced by one of {first}, {second}. {earlier}, the build before, does not show it."
     assert sentence in (finding / "issue.md").read_text()
     built = (tmp_path / "built").read_text().split()
     assert len(built) == len(set(built)), "each commit is built once"

@@ -80,8 +80,8 @@ def test_what_cannot_be_compared(tmp_path: Path, words: tuple[str, ...], sentenc
 @pytest.mark.tvm
 @pytest.mark.long
 def test_a_change_for_the_worse(tmp_path: Path) -> None:
-    """The second run knows the case of the first."""
-    words = ("--patched-preload", EXAMPLE, *ONE_LANE, "--ops", "relu,neg", "--until-worse", 1)
+    """The second run knows the case of the first. One worker investigates one failure at a time."""
+    words = ("--patched-preload", EXAMPLE, *ONE_LANE, "--workers", 1, "--ops", "relu,neg", "--until-worse", 1)
     files = ("--markdown", "a.md", "--junit", "a.xml", "--sarif", "a.json", "--json")
     done = diff(tmp_path, *words, "--tests", 60, *files)
     assert done.returncode == WORSE, done.stderr
@@ -114,7 +114,9 @@ def test_a_change_for_the_worse(tmp_path: Path) -> None:
 @pytest.mark.tvm
 @pytest.mark.long
 def test_a_base_that_is_wrong_is_fixed(tmp_path: Path) -> None:
-    """The other way round: the base has a change for the worse. A file that no build has does not count."""
+    """The other way round: the base has a change for the worse. A file that no build has does not count.
+
+    What is fixed is not reduced, so that its case has other operators too."""
     change = written(tmp_path, EXAMPLE.read_text().replace("len(importer.shape_of(x)) == 3", "True"))
     changed = ("python/tvm/relax/frontend/torch/exported_program_translator.py", "tests/python/relax/test_a.py")
     words = ("--base-preload", change, *ONE_LANE, "--ops", "relu", "--tests", 60, "--json")
@@ -125,7 +127,7 @@ def test_a_base_that_is_wrong_is_fixed(tmp_path: Path) -> None:
     assert (result["verdict"], result["worse"]) == ("nothing is worse", [])
     assert result["reaching"] > 0
     fixed = next(each for each in result["fixed"] if each["kind"] == "wrong-value")
-    assert set(fixed["ops"]) == {"relu"}
+    assert "relu" in fixed["ops"]
     assert json.loads((tmp_path / fixed["folder"] / "finding.json").read_bytes())["confirmed"] == "3 of 3"
     again = fuzz(tmp_path, "--replay", fixed["folder"], "--preload", change)
     assert again.returncode == SAME, again.stderr

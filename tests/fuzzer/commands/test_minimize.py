@@ -17,18 +17,19 @@ import pytest
 from graphs_by_hand import Call, case_of
 from onnx import TensorProto, helper
 
-from fuzzer.campaign.minimize import Minimized, read, run
-from fuzzer.campaign.store import Store
-from fuzzer.commands.minimize import MEASURES, lines
+from fuzzer.campaign.store.store import Store
+from fuzzer.commands.minimize import MEASURES, lines, open_sizes
 from fuzzer.findings import finding_file
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.lanes import TVM_LANES
+from fuzzer.lanes.model_lanes import LaneChoice
+from fuzzer.minimize.minimize import Minimized, read, run
 from fuzzer.signature import signature_of
 from fuzzer.toolchains.registry import finder
-from fuzzer.triage.investigate import Confirmed
+from fuzzer.triage.investigate import Investigated
 from fuzzer.triage.size import Size
 from generators import case_file
-from generators.graph import Case
+from generators.graph import Case, Invalid
 from generators.onnx.schema import newest_opset
 from oracles.finding import Component, Finding, Kind, Mismatch
 from oracles.outcome import Stage
@@ -61,7 +62,7 @@ def saved(campaign: Path, calls: list[Call]) -> Path:
     """The folder of a finding that was not reduced."""
     finding = Finding(Kind.WRONG_VALUE, Component.TVM, TVM_LANES[0], Stage.RUN, Mismatch(0, "0.0", "1.0"))
     signature, case = signature_of(finding), whole(calls)
-    found = Confirmed(signature, finding, case, (TVM_LANES[0].name,), 3, 3, case.graph.ops, None)
+    found = Investigated(signature, finding, case, (TVM_LANES[0].name,), 3, 3, case.graph.ops, None)
     with Store(campaign, 1) as store:
         doc = store.save(found, {"tvm": "0"})
     assert doc is not None
@@ -83,7 +84,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
 
 def minimized(fleet: Fleet, folder: Path, out: Path, workers: int = 1, lanes: str = "*") -> tuple[Minimized, ...]:
     with Store(out, 1) as store:
-        return run(fleet, store, read(folder, lanes), workers).minimized
+        return run(fleet, store, read(folder, LaneChoice(lanes)), workers).minimized
 
 
 @pytest.mark.tvm
@@ -112,12 +113,13 @@ def test_the_page_explains_each_measure_in_its_order() -> None:
 
 
 def test_the_lines_of_a_reduction_are_words() -> None:
-    before = Size(160, 122, 1, 0, 1, 41, 2584, 82, 41, 121, 400, 112)
-    after = Size(1, 4, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0)
+    before = Size(1, 160, 122, 1, 0, 1, 41, 2584, 82, 41, 121, 400, 112)
+    after = Size(0, 1, 4, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0)
     one = Minimized("died", "l", before, after, ("Selu",), 1, 0, (), True, "3 of 3", Path("f"))
     assert lines(one) == (
         "died on l: Selu; 1 call",
-        "  operators 160 -> 1, possible plainer operators 122 -> 4, features of the lane 1 -> 0, inputs 41 -> 1, "
+        "  whole given models 1 -> 0, operators 160 -> 1, possible plainer operators 122 -> 4, "
+        "features of the lane 1 -> 0, inputs 41 -> 1, "
         "elements 2584 -> 1, dimensions 82 -> 1, unusual dtypes 41 -> 1, optional parts 121 -> 0, "
         "numbers in attributes 400 -> 0, complexity of values 112 -> 0",
         "  f",
@@ -178,7 +180,7 @@ def test_a_model_of_onnx_is_reduced_to_the_node_that_fails(tmp_path: Path, fleet
 
 @pytest.mark.tvm
 @pytest.mark.long
-def test_where_nothing_fails_the_lanes_and_the_nodes_that_were_left_out_are_named(tmp_path: Path) -> None:
+def test_where_nothing_fails_the_lanes_are_named_and_the_nodes_without_a_row(tmp_path: Path) -> None:
     path = relus(tmp_path / "net.onnx", 3)
     model = onnx.load(path)
     model.graph.node.append(helper.make_node("NonZero", ["x"], ["places"]))
@@ -189,11 +191,11 @@ def test_where_nothing_fails_the_lanes_and_the_nodes_that_were_left_out_are_name
         78,
         [
             "no lane fails on it",
-            "  2 lanes with the right result: relax-onnx-model-llvm, relax-onnx-model-c",
-            "  left out: 1 of 4 nodes of the file, without a row: NonZero",
+            "  1 lane with the right result: relax-onnx-model-llvm",
             "next: python -m fuzzer.cli lanes",
         ],
     )
+    assert "net: 3 of 4 nodes have a row; as they are in the file: NonZero (1 time)" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -227,7 +229,8 @@ def test_lanes_of_a_model_are_those_of_its_dialect(tmp_path: Path) -> None:
     path = relus(tmp_path / "net.onnx", 3)
     why = "no lane of cases of onnx matches 'relax-export-*'; `fuzz lanes` lists them"
     assert refusal(path, "--lanes", "relax-export-*") == f"fuzz: {why}\n"
-    assert [lane.name for lane in read(path).lanes] == ["relax-onnx-model-llvm", "relax-onnx-model-c"]
+    assert [lane.name for lane in read(path).lanes] == ["relax-onnx-model-llvm"]
+    assert [lane.name for lane in read(path, LaneChoice("*")).lanes] == ["relax-onnx-model-llvm", "relax-onnx-model-c"]
 
 
 def refusal(*arguments: object) -> str:
@@ -241,3 +244,14 @@ def test_a_folder_without_finding_and_case_is_bad_input(tmp_path: Path) -> None:
     says = "not the folder of a finding: there is no finding.json in it"
     assert refusal(tmp_path) == f"fuzz: {tmp_path}: {says}\n"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_sizes_are_read_by_name() -> None:
+    assert open_sizes("n=7, input[0]=3") == {"n": 7, "input[0]": 3}
+    assert open_sizes(None) == {}
+
+
+@pytest.mark.parametrize("text", ["n", "n=", "=3", "n=-1", "n=2,,"])
+def test_what_is_no_size_is_refused(text: str) -> None:
+    with pytest.raises(Invalid, match="is no size; write N=7,M=3"):
+        open_sizes(text)

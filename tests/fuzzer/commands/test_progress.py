@@ -34,7 +34,7 @@ def interrupted(*_: Any, **__: Any) -> Any:
         ("corpus --run", corpus.shipped, "run", "nothing is saved; 0 runs were done"),
         ("gen --count 9", gen, "generate_cases", "nothing is saved; 0 of 9 were generated"),
         ("gen --count 9 --out c", gen, "generate_cases", "0 of 9 cases are in c"),
-        ("sweep --out s", sweep.sweeping, "gather", "no sample is kept; the next sweep takes them again"),
+        ("sweep --out s", sweep.taking, "gather", "no sample is kept; the next sweep takes them again"),
     ],
 )
 def test_an_interrupted_command_prints_in_one_line_what_is_kept_and_exits_with_130(
@@ -114,7 +114,7 @@ def test_after_sigint_the_number_of_written_cases_is_printed(tmp_path: Path) -> 
         assert process.poll() is None
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=300)
     assert (process.returncode, out) == (130, b"")
     (line,) = err.decode().splitlines()
     assert line.startswith("interrupted: ")

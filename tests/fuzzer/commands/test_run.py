@@ -14,15 +14,17 @@ from types import SimpleNamespace
 import pytest
 from labs import FakeLab
 
-from fuzzer.campaign.counters import Counters
-from fuzzer.campaign.loop import Campaign
-from fuzzer.campaign.pause_switch import PauseSwitch
-from fuzzer.campaign.settings import Settings
-from fuzzer.campaign.signals import SIGNALS
-from fuzzer.campaign.start import obey_signals, to_stop, warm_up
-from fuzzer.campaign.store import Store
-from fuzzer.campaign.waiting import Queue
-from fuzzer.commands.run import _summarise_cluster, run, summarise
+from fuzzer.campaign.plan.settings import Settings
+from fuzzer.campaign.run.loop import Campaign
+from fuzzer.campaign.run.signals import SIGNALS
+from fuzzer.campaign.run.start import obey_signals, to_stop, warm_up
+from fuzzer.campaign.store.counters import Counters
+from fuzzer.campaign.store.pause_switch import PauseSwitch
+from fuzzer.campaign.store.store import Store
+from fuzzer.campaign.triage.waiting import Queue
+from fuzzer.commands.run import run
+from fuzzer.commands.run_cluster import _summarise_cluster
+from fuzzer.commands.run_summary import summarise
 from fuzzer.isolate.fleet import BackendKey
 from fuzzer.lanes import TVM_LANES
 from fuzzer.system.devices import Device
@@ -30,7 +32,7 @@ from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.system.terminal import command, program
 from fuzzer.toolchains.lanes import in_toolchain
 from fuzzer.toolchains.toolchain import HOST_NAME
-from fuzzer.triage.investigate import Confirmed, Sighting
+from fuzzer.triage.investigate import Investigated, Sighting
 from generators.graph import Invalid
 from oracles.finding import Component
 
@@ -62,18 +64,31 @@ def stop_requested() -> Iterator[threading.Event]:
 def test_a_signal_while_the_compilers_warm_up_is_acknowledged_at_once(
     number: signal.Signals, gone: bool, stop_requested: threading.Event, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Nothing more is started. Ctrl-C may also end the compilers, which is not reported as their failure."""
+    """The self-test does not begin, which this fleet does not have. Ctrl-C may also end the compilers, which is not
+    reported as their failure."""
 
     def meanwhile() -> None:
-        signal.raise_signal(number)
-        assert capsys.readouterr().err == "stopping as soon as the compilers have started (once more to stop at once)\n"
+        if threading.current_thread() is threading.main_thread():
+            signal.raise_signal(number)
+            line = "stopping as soon as the compilers have started (once more to stop at once)\n"
+            assert capsys.readouterr().err == line
         if gone:
             raise EnvironmentMissing("it was interrupted")
 
     fleet = ColdFleet(meanwhile)
     warm_up(fleet, ["other"], stop_requested)  # type: ignore[arg-type]
     assert stop_requested.is_set()
-    assert fleet.started == [HOST_NAME]
+    assert set(fleet.started) == {HOST_NAME, "other"}
+
+
+def test_compilers_start_side_by_side(stop_requested: threading.Event) -> None:
+    both = threading.Barrier(2)
+
+    def meanwhile() -> None:
+        both.wait(120)
+        stop_requested.set()
+
+    warm_up(ColdFleet(meanwhile), ["other"], stop_requested)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("requested", [False, True])
@@ -108,11 +123,10 @@ def test_the_summary_distinguishes_the_run_from_the_campaign(
         summarise(task, store, {}, None)
         store.keep_failed_test(9, None, "why", 10)
         summarise(task, store, {}, None)
-    first, all_of_it, _, *again = capsys.readouterr().out.splitlines()
+    first, all_of_it, nothing, _, *again = capsys.readouterr().out.splitlines()
     assert first == "1 test in 0 s; 0 invalid; 0 new findings"
-    assert all_of_it == (
-        "the campaign has 6 tests, 4 invalid; 2 tests could not be done by difftvm itself; 0 findings, 0 of them TVM's"
-    )
+    assert all_of_it == "the campaign has 6 tests, 4 invalid; 2 tests could not be done by difftvm itself"
+    assert nothing == "no cause is confirmed yet"
     assert again[0] == first
     assert again[1] == f"1 test could not be done by difftvm itself: {os.path.relpath(tmp_path / 'errors')}"
 
@@ -135,7 +149,7 @@ def test_the_suggested_command_replays_a_new_finding_only_if_it_may_be_filed(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
-    make: Callable[..., tuple[Confirmed, Sighting]],
+    make: Callable[..., tuple[Investigated, Sighting]],
     component: Component,
     words: str,
 ) -> None:
@@ -182,7 +196,7 @@ def test_the_summary_says_what_waits_and_where_evaluations_were_wrong(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
-    make: Callable[..., tuple[Confirmed, Sighting]],
+    make: Callable[..., tuple[Investigated, Sighting]],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     found, sighting = make()
@@ -195,19 +209,26 @@ def test_the_summary_says_what_waits_and_where_evaluations_were_wrong(
         lines = capsys.readouterr().out.splitlines()
         assert lines[1] == "1 imported module evaluated wrongly by difftvm itself: c/errors"
         work = f"`{program()} triage --work --campaign c` investigates them"
-        assert lines[3:5] == [
+        (name,) = os.listdir("c/waiting")
+        assert lines[3:9] == [
+            "no cause is confirmed yet",
+            "not confirmed yet: 1 cause, seen in 1 sighting",
+            "  1 sighting: internal-error (no suspect): no layout for it",
+            f"      {program()} --replay c/waiting/{name}",
             f"1 sighting waiting for triage; {work}",
             "1 sighting cannot be investigated here: toolchain 0.1 is not installed (1)",
         ]
         summarise(Campaign(Settings(store.folder, 1, json=True), store, RIGHT_LAB), store, {}, None)
         printed = json.loads(capsys.readouterr().out)
-        assert (printed["waiting"], printed["lacking"]) == (1, {"toolchain 0.1 is not installed": 1})
+        waits = {key: printed[key] for key in ("waiting", "other_waiting", "lacking")}
+        assert waits == {"waiting": 1, "other_waiting": 0, "lacking": {"toolchain 0.1 is not installed": 1}}
+        assert [row["members"] for row in printed["causes"]["provisional"]] == [[name]]
 
 
 def test_the_summary_of_a_cluster_says_what_waits(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
-    make: Callable[..., tuple[Confirmed, Sighting]],
+    make: Callable[..., tuple[Investigated, Sighting]],
 ) -> None:
     found, sighting = make()
     driver = SimpleNamespace(given_up=set(), new=[])
@@ -217,13 +238,16 @@ def test_the_summary_of_a_cluster_says_what_waits(
         _summarise_cluster(driver, store, False)  # type: ignore[arg-type]
         work = command("triage", "--work", "--campaign", tmp_path)
         line = f"1 sighting waiting for triage; `{work}` investigates them"
-        assert capsys.readouterr().out.splitlines()[1] == line
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[1:3] == ["no cause is confirmed yet", "not confirmed yet: 1 cause, seen in 1 sighting"]
+        assert lines[5] == line
         _summarise_cluster(driver, store, True)  # type: ignore[arg-type]
         assert json.loads(capsys.readouterr().out) == {
             "tests": 0,
             "findings": [],
             "new": 0,
             "waiting": 1,
+            "other_waiting": 0,
             "parked": 0,
             "given_up": [],
         }

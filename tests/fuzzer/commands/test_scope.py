@@ -15,9 +15,11 @@ from labs import FakeLab
 
 from fuzzer.commands import scope as module
 from fuzzer.commands.scope import scope
-from fuzzer.findings import finding_file
+from fuzzer.findings import finding_file, made_here
 from fuzzer.findings.record import FindingRecord
+from fuzzer.triage.scope.find import Effort
 from generators.graph import Invalid
+from generators.plain_file import plain_files
 
 SHIPPED = Path(__file__).parents[3] / "crashes" / "wrong-dtype-softsign-3b0e52a5b390"
 
@@ -37,13 +39,17 @@ def lab(monkeypatch: pytest.MonkeyPatch) -> FakeLab:
 
 @pytest.fixture
 def finding(tmp_path: Path) -> Path:
-    return Path(shutil.copytree(SHIPPED, tmp_path / "crashes" / SHIPPED.name))
+    """A shipped finding, as if this user had made it here."""
+    folder = Path(shutil.copytree(SHIPPED, tmp_path / "crashes" / SHIPPED.name))
+    (folder / made_here.NAME).write_bytes(made_here.mark(plain_files(folder, made_here.MARKED)))
+    return folder
 
 
 @pytest.mark.slow
 def test_a_finding_gets_its_scope_once(lab: FakeLab, finding: Path, capsys: pytest.CaptureFixture[str]) -> None:
     scope([finding])
     assert finding_file.read(finding).scope.cases > 0
+    assert not made_here.why_not(finding), "its mark is that of the new files"
     shown = capsys.readouterr().out
     assert shown.startswith(f"{finding.name}: ")
     runs = len(lab.ran)
@@ -52,6 +58,17 @@ def test_a_finding_gets_its_scope_once(lab: FakeLab, finding: Path, capsys: pyte
     assert capsys.readouterr().out == shown, "what is known is printed"
     scope([finding], again=True)
     assert len(lab.ran) > runs
+
+
+@pytest.mark.slow
+def test_a_finding_from_elsewhere_runs_on_demand_only(lab: FakeLab, finding: Path) -> None:
+    (finding / made_here.NAME).unlink()
+    with pytest.raises(Invalid, match=r"its scripts are not run: it comes from elsewhere, .*; --trust runs them$"):
+        scope([finding])
+    assert not lab.ran
+    scope([finding], trust=True)
+    assert finding_file.read(finding).scope.cases > 0
+    assert made_here.why_not(finding), "it stays one from elsewhere"
 
 
 def test_a_flaky_finding_has_no_scope(lab: FakeLab, finding: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,12 +80,14 @@ def test_a_flaky_finding_has_no_scope(lab: FakeLab, finding: Path, capsys: pytes
     assert capsys.readouterr().out == "flaky findings have no scope\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parent", ["", "crashes"])
 def test_a_folder_of_findings(lab: FakeLab, finding: Path, tmp_path: Path, parent: str) -> None:
     scope([tmp_path / parent])
     assert finding_file.read(finding).scope.cases > 0
 
 
+@pytest.mark.slow
 def test_json(lab: FakeLab, finding: Path, capsys: pytest.CaptureFixture[str]) -> None:
     scope([finding], json=True)
     (found,) = json.loads(capsys.readouterr().out)
@@ -76,16 +95,17 @@ def test_json(lab: FakeLab, finding: Path, capsys: pytest.CaptureFixture[str]) -
     assert {"statement", "inside", "outside", "variations", "siblings", "routes", "cases", "cpu_seconds"} <= set(found)
 
 
+@pytest.mark.slow
 def test_an_error_in_one_finding_does_not_stop_the_others(
     lab: FakeLab, finding: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     broken = Path(shutil.copytree(finding, finding.with_name("a-broken-finding")))
     looks_closer = module.look_closer
 
-    def failing(lab: FakeLab, folder: Path, seconds: float) -> FindingRecord:
+    def failing(lab: FakeLab, folder: Path, effort: Effort) -> FindingRecord:
         if folder == broken:
             raise ZeroDivisionError("no rows")
-        return looks_closer(lab, folder, seconds)
+        return looks_closer(lab, folder, effort)
 
     monkeypatch.setattr(module, "look_closer", failing)
     with pytest.raises(ZeroDivisionError, match="no rows"):

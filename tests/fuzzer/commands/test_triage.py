@@ -12,21 +12,23 @@ from typing import Any
 
 import pytest
 
-from fuzzer.campaign import index, state
-from fuzzer.campaign.merge import merge
-from fuzzer.campaign.state import State
-from fuzzer.campaign.store import Store
-from fuzzer.campaign.waiting import Queue
+from fuzzer.campaign.run.merge import merge
+from fuzzer.campaign.store import index, state
+from fuzzer.campaign.store.state import State
+from fuzzer.campaign.store.store import Store
+from fuzzer.campaign.triage.waiting import Queue
 from fuzzer.commands.triage import triage
+from fuzzer.commands.triage_work import members_of
 from fuzzer.signature.blame import Blame, Origin, Place
 from fuzzer.signature.known import known_issues
 from fuzzer.system.terminal import command, next_line
-from fuzzer.triage.investigate import Confirmed, Sighting
+from fuzzer.triage.investigate import Investigated, Sighting
+from fuzzer.watching.causes import causes_in
 from fuzzer.watching.ranking import Grouping
 from generators.graph import Invalid
-from oracles.finding import Kind
+from oracles.finding import Component, Kind
 
-Make = Callable[..., tuple[Confirmed, Sighting]]
+Make = Callable[..., tuple[Investigated, Sighting]]
 
 
 def printed(capsys: pytest.CaptureFixture[str], campaign: Path, **options: Any) -> tuple[list[str], list[str]]:
@@ -90,11 +92,11 @@ def test_a_finding_that_cannot_be_read_is_left_out_and_reported(
     out, err = printed(capsys, tmp_path, **options)
     assert [line.startswith(f"left out: {damaged}: ") for line in err] == [True]
     if not options:
-        assert out[-1].startswith("1 finding; 1 cannot be read; next: ")
+        assert out[-1].startswith("1 confirmed cause: 1 high; 1 finding; 1 cannot be read; next: ")
         (saved / "finding.json").unlink()
         assert printed(capsys, tmp_path)[0][0].startswith("1 finding that cannot be read, no other; next: ")
     if "json" in options:
-        assert [doc["slug"] for doc in json.loads("".join(out))] == [saved.name]
+        assert [doc["slug"] for doc in json.loads("".join(out))["findings"]] == [saved.name]
 
 
 @pytest.mark.parametrize("name", ["finding.json", "case.json"])
@@ -116,14 +118,20 @@ def test_sightings_that_wait_are_counted(tmp_path: Path, make: Make, capsys: pyt
         store.save_state()
         found, sighting = make()
         Queue(tmp_path).add(found.case, sighting, {"tvm": "0.27.0"})
-    (line,), _ = printed(capsys, tmp_path)
+    (head, shown, suspect, replays, one, line), _ = printed(capsys, tmp_path)
+    assert head == "not confirmed yet: 1 cause, seen in 1 sighting"
+    assert shown.startswith("  relax-export-llvm ")
+    assert suspect == "      1 sighting; no suspect"
+    (name,) = os.listdir(tmp_path / "waiting")
+    assert replays == f"      {command('--replay', tmp_path / 'waiting' / name)}"
+    assert one == f"  `{command('triage', '--campaign', tmp_path, '--work', 'FOLDER')}` investigates one of them now"
     work = command("triage", "--work", "--campaign", tmp_path)
     assert line == f"no findings yet; 1 sighting waiting for triage; `{work}` investigates them"
     with Store(tmp_path, 1) as store:
         store.save(make("another message")[0], {"tvm": "0.27.0"})
     out, _ = printed(capsys, tmp_path)
     assert out[-2] == f"1 sighting waiting for triage; `{work}` investigates them"
-    assert out[-1].startswith("1 finding; next: ")
+    assert out[-1].startswith("1 confirmed cause: 1 high; 1 finding; next: ")
 
 
 @pytest.mark.parametrize(
@@ -136,6 +144,7 @@ def test_sightings_that_wait_are_counted(tmp_path: Path, make: Make, capsys: pyt
         ({"work": True, "known": True}, "--work and --known exclude each other"),
         ({"work": True, "unsupported": True}, "--work and --unsupported exclude each other"),
         ({"merge": True, "known": True}, "--merge and --known exclude each other"),
+        ({"cause": "died-x"}, "died-x: only together with --work"),
     ],
 )
 def test_no_option_is_ignored(tmp_path: Path, saved: Path, options: dict[str, Any], why: str) -> None:
@@ -149,7 +158,69 @@ def test_work_on_nothing_starts_no_compiler(tmp_path: Path, saved: Path, capsys:
     assert (out, err) == ([f"no sighting waits for triage; {next_line('triage', '--campaign', tmp_path)}"], [])
 
 
+def test_a_cause_that_does_not_wait_cannot_be_investigated(tmp_path: Path, saved: Path) -> None:
+    lists = command("triage", "--all", "--campaign", tmp_path)
+    with pytest.raises(Invalid) as caught:
+        triage(tmp_path, work=True, cause=f"crashes/{saved.name}")
+    assert str(caught.value) == f"crashes/{saved.name}: no sighting of this name waits; `{lists}` lists them"
+
+
+def test_each_sighting_of_a_cause_names_it(tmp_path: Path, make: Make) -> None:
+    with Store(tmp_path, 1) as store:
+        store.save_state()
+        queue = Queue(tmp_path)
+        for message in ("Unresolved call tirx.acos", "Unresolved call tirx.cos", "another"):
+            found, sighting = make(message)
+            queue.add(found.case, sighting, {})
+    causes = causes_in(tmp_path)
+    together = next(cause for cause in causes.provisional if len(cause.members) == 2)
+    names = {doc.slug for doc in together.members}
+    for name in names:
+        assert members_of(causes, name) == members_of(causes, str(tmp_path / "waiting" / name)) == names
+
+
+def test_what_other_components_are_to_blame_for_is_listed_on_demand(
+    tmp_path: Path, make: Make, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Store(tmp_path, 1) as store:
+        found, sighting = make("no function")
+        signature = replace(found.signature, component=Component.EXPORTER)
+        finding = replace(sighting.finding, component=Component.EXPORTER)
+        Queue(tmp_path).add(found.case, replace(sighting, signature=signature, finding=finding), {})
+        store.save(make("no layout")[0], {})
+    out, _ = printed(capsys, tmp_path)
+    assert out[-2] == "not TVM's (exporter): 1 sighting; --component lists them"
+    assert not any("waiting for triage" in line or "not confirmed" in line for line in out)
+    for options in ({"everything": True}, {"component": Component.EXPORTER}):
+        out, _ = printed(capsys, tmp_path, **options)
+        assert "not confirmed yet: 1 cause, seen in 1 sighting" in out
+        assert any("no function" in line for line in out)
+    assert not any("no layout" in line for line in out)
+    listed = json.loads("".join(printed(capsys, tmp_path, json=True)[0]))
+    assert [len(listed[key]) for key in ("findings", "provisional", "other_provisional")] == [1, 0, 1]
+
+
 # --- the order of the list
+
+
+def test_each_level_says_how_many_of_it_are_not_listed(
+    tmp_path: Path, make: Make, capsys: pytest.CaptureFixture[str]
+) -> None:
+    campaign_of(make, tmp_path, Kind.DIED, Kind.REJECTED)
+    out, _ = printed(capsys, tmp_path, top=1)
+    assert [line for line in out[:-1] if not line.startswith("    ")] == [
+        "critical: 1 cause",
+        out[1],
+        "medium: 1 cause, not listed",
+        f"`{command('triage', '--all', '--campaign', tmp_path)}` lists all",
+    ]
+
+
+def test_what_is_perhaps_known_upstream_is_marked(capsys: pytest.CaptureFixture[str]) -> None:
+    """`divisor_override` of avg_pool2d, among the findings that ship with difftvm."""
+    out, _ = printed(capsys, Path(__file__).parents[3], everything=True)
+    (place,) = (place for place, line in enumerate(out) if line.startswith("  wrong-value-avgpool2d-6e4dd706fa5e "))
+    assert out[place + 2].startswith("      perhaps known upstream: apache/tvm #14795 (")
 
 
 def campaign_of(make: Make, folder: Path, *kinds: Kind) -> Path:
@@ -181,7 +252,7 @@ def test_severe_findings_come_first_with_the_reasons(
         if f"-{op}-" in line
     ]
     assert kinds == ["died", "internal-error", "rejected"]
-    assert out[0] == "critical: 1"
+    assert out[0] == "critical: 1 cause"
     assert out[2].startswith("      it ends the process; ")
 
 
@@ -191,8 +262,9 @@ def test_so_many_are_listed_and_the_rest_is_counted(
     campaign_of(make, tmp_path, *[Kind.DIED] * 3)
     out, _ = printed(capsys, tmp_path, top=1)
     assert sum(line.startswith("  died-") for line in out[:-2]) == 1
-    assert out[-2] == f"2 more of 3 causes: `{command('triage', '--all', '--campaign', tmp_path)}` lists them"
-    assert out[-1].startswith("3 findings; next: ")
+    assert out[0] == "critical: 3 causes"
+    assert out[-3:-1] == ["  and 2 more", f"`{command('triage', '--all', '--campaign', tmp_path)}` lists all"]
+    assert out[-1].startswith("3 confirmed causes: 3 critical; 3 findings; next: ")
     out, _ = printed(capsys, tmp_path, top=1, everything=True)
     assert sum(line.startswith("  died-") for line in out[:-1]) == 3
 
@@ -210,21 +282,21 @@ def test_the_findings_of_one_cause_are_one_entry_and_all_are_listed_on_request(
     out, _ = printed(capsys, tmp_path)
     assert sum(line.startswith("  internal-error-") for line in out) == 1
     assert "      perhaps one cause with 2 other findings: internal-error relu" in out
-    assert out[-1].startswith("3 findings, perhaps of 1 cause; next: ")
+    assert out[-1].startswith("1 confirmed cause: 1 high; 3 findings; next: ")
     out, _ = printed(capsys, tmp_path, everything=True)
     assert all(sum(slug in line for line in out[:-1]) == 1 for slug in slugs)
-    docs = json.loads("".join(printed(capsys, tmp_path, json=True)[0]))
+    docs = json.loads("".join(printed(capsys, tmp_path, json=True)[0]))["findings"]
     assert len({doc["family"] for doc in docs}) == 1
 
 
 @pytest.mark.parametrize(
     ("by", "heads"),
     [
-        (Grouping.SEVERITY, ["critical: 1", "medium: 1"]),
-        (Grouping.COMPONENT, ["tvm: 2"]),
-        (Grouping.OPERATOR, ["neg: 1", "sqrt: 1"]),
-        (Grouping.KIND, ["died: 1", "rejected: 1"]),
-        (Grouping.RELEASE, ["in all releases that were run: 2"]),
+        (Grouping.SEVERITY, ["critical: 1 cause", "medium: 1 cause"]),
+        (Grouping.COMPONENT, ["tvm: 2 causes"]),
+        (Grouping.OPERATOR, ["neg: 1 cause", "sqrt: 1 cause"]),
+        (Grouping.KIND, ["died: 1 cause", "rejected: 1 cause"]),
+        (Grouping.RELEASE, ["in all releases that were run: 2 causes"]),
     ],
 )
 def test_groups(tmp_path: Path, make: Make, capsys: pytest.CaptureFixture[str], by: Grouping, heads: list[str]) -> None:
@@ -240,7 +312,7 @@ def test_csv_and_json_have_all_findings_in_this_order(
     rows = list(csv.DictReader(printed(capsys, tmp_path, csv=True, top=1)[0]))
     assert [row["kind"] for row in rows] == ["died", "rejected"]
     assert rows[0]["severity"] == "critical"
-    docs = json.loads("".join(printed(capsys, tmp_path, json=True, top=1)[0]))
+    docs = json.loads("".join(printed(capsys, tmp_path, json=True, top=1)[0]))["findings"]
     assert [doc["kind"] for doc in docs] == ["died", "rejected"]
     assert docs[0]["severity"]["level"] == "critical"
     assert docs[0]["severity"]["reasons"][0] == "it ends the process"

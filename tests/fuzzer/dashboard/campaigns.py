@@ -8,18 +8,22 @@ from pathlib import Path
 
 from graphs_by_hand import Call, case_of
 
-from fuzzer.campaign.rows import index_row
-from fuzzer.campaign.store import Store
+from fuzzer.campaign.store.rows import index_row
+from fuzzer.campaign.store.store import Store
 from fuzzer.findings import finding_file
 from fuzzer.lanes import ONNXRUNTIME, TORCH, TVM_LANES
 from fuzzer.signature import signature_of
 from fuzzer.signature.blame import NO_BLAME, NO_RELEASES, Blame, Origin, Place, Releases, ReleaseVerdict
-from fuzzer.triage.investigate import Confirmed, Sighting
+from fuzzer.triage.investigate import Investigated, Sighting
 from fuzzer.triage.scope.statement import NO_SCOPE, Answer, Hits, Scope, Statement, Variation
 from oracles.finding import Component, Finding, Kind
 from oracles.outcome import Outcome, Raised, Ran, Stage, Unsupported
 
-HOSTILE = '<img src=x onerror="window.owned = 1"></script><script>window.owned = 2</script><!-- ${x} {{ 7 * 7 }} \u2028'
+HOSTILE = (
+    '<img src=x onerror="window.owned = 1"></script><script>window.owned = 2</script><!-- ${x} {{ 7 * 7 }} '
+    "\u2028\u202e\x1b"
+)
+"""A page shows its last three characters as escape sequences."""
 LANE = TVM_LANES[0]
 VERSIONS = {"python": "3.11.7", "torch": "2.13.0", "tvm": "0.27.0"}
 
@@ -30,11 +34,11 @@ def found(
     calls: list[Call],
     blame: Blame = NO_BLAME,
     releases: Releases = NO_RELEASES,
-) -> tuple[Confirmed, Sighting]:
+) -> tuple[Investigated, Sighting]:
     finding = Finding(Kind.INTERNAL_ERROR, Component.TVM, LANE, Stage.COMPILE, Raised(Stage.COMPILE, "E", message))
     case, again = case_of(inputs, calls, calls[-1][0]), 2 if "now and then" in message else 3
     signature = signature_of(finding)
-    confirmed = Confirmed(
+    confirmed = Investigated(
         signature, finding, case, (LANE.name,), again, 3, case.graph.ops, None, blame=blame, releases=releases
     )
     return confirmed, Sighting(signature, finding, (LANE,))

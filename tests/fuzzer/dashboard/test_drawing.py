@@ -64,6 +64,7 @@ def test_results_of_one_node_are_one_box_and_operands_twice_one_line() -> None:
     assert len(drawn.lines) == 4
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10_000))
 def test_boxes_of_any_graph_keep_apart(number: int) -> None:
     drawn = drawing(generate(NumpySource(3, number), Limits(12)))

@@ -4,19 +4,24 @@ dark, and executes nothing that a finding says."""
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from browser import Page, browser
 from campaigns import HOSTILE, campaign
 
-from fuzzer.campaign.merge import merge
-from fuzzer.campaign.store import Store
+from fuzzer.campaign.run.merge import merge
+from fuzzer.campaign.store.store import Store
+from fuzzer.campaign.triage.waiting import Queue
 from fuzzer.dashboard.data import gather
 from fuzzer.dashboard.page import html
 from fuzzer.filing.ledger import LedgerEntry, State
 from fuzzer.findings import finding_file
+from fuzzer.system.terminal import printable
+from fuzzer.triage.investigate import Investigated, Sighting
+
+Make = Callable[..., tuple[Investigated, Sighting]]
 
 pytestmark = pytest.mark.browser
 
@@ -58,13 +63,29 @@ def test_it_opens_from_a_file_and_sends_no_request(page: Page, address: str) -> 
     assert page.value("document.title").endswith(" - difftvm")
     assert page.value("document.querySelectorAll('#rows tbody tr').length") == 4
     assert page.value("[...document.querySelectorAll('.tiles dt')].map((each) => each.textContent)") == [
-        *("Causes", "Findings", "Last 24 hours", "Waiting", "Tests", "Time", "Tests a second", "Lanes")
+        *("Findings", "Last 24 hours", "Sightings waiting", "Tests", "Time", "Tests a second", "Lanes")
     ]
+    assert texts(page, "#glance strong") == ["4 confirmed causes: 1 critical, 1 high, 2 medium."]
+
+
+def test_in_a_narrow_window_the_causes_come_first(page: Page) -> None:
+    page.width(390)
+    top = "document.querySelector({!r}).getBoundingClientRect().top + scrollY"
+    tops = [page.value(top.format(selector)) for selector in ("#rows tbody tr", "#waiting", "#tiles")]
+    assert tops == sorted(tops)
+    assert tops[0] < 640, "within the first screen of a phone"
+    visible = "[...document.querySelectorAll('#filters select')].filter((each) => each.offsetParent).length"
+    assert page.value(visible) == 0
+    page.value("document.getElementById('more-filters').click()")
+    assert page.value(visible) == 8
+    assert page.value("document.documentElement.scrollWidth <= innerWidth")
+    page.width(1400)
+    assert page.value("document.getElementById('more-filters').offsetParent === null")
 
 
 def test_what_a_finding_says_is_text(page: Page) -> None:
     page.value("document.querySelector('#rows tbody a[href*=\"hardswish\"]').click()")
-    assert HOSTILE in page.value("document.querySelector('#detail').textContent")
+    assert printable(HOSTILE) in page.value("document.querySelector('#detail').textContent")
     assert page.value("document.querySelectorAll('img, iframe, object, main script').length") == 0
     assert page.value("[document.title, window.owned]") == [page.value("document.title"), None]
     assert page.errors == []
@@ -178,6 +199,22 @@ def test_the_page_of_a_cause_has_its_findings_and_their_scope(page: Page) -> Non
     )
 
 
+def test_what_is_not_confirmed_is_a_list_of_its_own(chromium: Page, tmp_path: Path, make: Make) -> None:
+    campaign(tmp_path)
+    for message in ("Unresolved call tirx.acos", "Unresolved call tirx.cos", "no <layout>"):
+        found, sighting = make(message)
+        Queue(tmp_path).add(found.case, sighting, {"tvm": "0.27.0"})
+    (tmp_path / "dashboard.html").write_text(html(gather(tmp_path)))
+    chromium.open((tmp_path / "dashboard.html").as_uri())
+    assert texts(chromium, "#waiting tbody td.number") == ["2", "1"]
+    first, other = texts(chromium, "#waiting tbody td:last-child")
+    assert "Unresolved call tirx.acos" in first
+    assert "no <layout>" in other
+    assert [text.startswith("fuzz --replay ") for text in texts(chromium, "#waiting code")] == [True, True]
+    assert texts(chromium, "#glance a") == ["Not confirmed yet: 2, seen in 3 sightings"]
+    assert chromium.errors == []
+
+
 def test_the_state_of_filing(chromium: Page, tmp_path: Path) -> None:
     *_, second = campaign(tmp_path)
     chromium.width(1400)
@@ -261,7 +298,7 @@ def test_a_campaign_that_did_nothing_itself(chromium: Page, tmp_path: Path) -> N
     chromium.open((tmp_path / "dashboard.html").as_uri())
     assert chromium.errors == []
     tiles = chromium.value("[...document.querySelectorAll('.tiles div')].map((each) => each.textContent)")
-    assert [tile[:6] for tile in tiles] == ["Causes", "Findin", "Last 2", "Waitin", "Tests2", "Time1 "]
+    assert [tile[:6] for tile in tiles] == ["Findin", "Last 2", "Sighti", "Tests2", "Time1 "]
     for section in ("time", "lanes"):
         assert "no tests of its own" in chromium.value(f"document.getElementById('{section}').textContent")
     assert chromium.value("document.querySelectorAll('#stages tbody tr').length") == 2

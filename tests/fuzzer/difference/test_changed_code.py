@@ -176,7 +176,10 @@ def test_the_change_is_what_the_user_names(tmp_path: Path) -> None:
     (names,) = code.functions.values()
     assert "TorchFXImporter.from_fx" in names
     toolchain = traced(HOST, code, tmp_path)
-    assert json.loads(Path(toolchain.environment[FUNCTIONS]).read_bytes()) == code.functions
+    assert json.loads(Path(toolchain.environment[FUNCTIONS]).read_bytes()) == {
+        "functions": code.functions,
+        "conditions": True,
+    }
 
 
 def test_the_change_is_what_differs(tmp_path: Path) -> None:
@@ -184,7 +187,7 @@ def test_the_change_is_what_differs(tmp_path: Path) -> None:
         (tmp_path / name / "tvm").mkdir(parents=True)
         (tmp_path / name / "tvm" / "__init__.py").write_text(text)
     base, patched = (replace(HOST, name=n, environment={"PYTHONPATH": str(tmp_path / n)}) for n in ("one", "two"))
-    assert changed_code(Pair(base, patched), []) == ChangedCode({"__init__.py": ["f"]})
+    assert changed_code(Pair(base, patched), []) == ChangedCode({"__init__.py": ["f"]}, called=("__init__.py f",))
     for number in range(4):
         (tmp_path / "two" / "tvm" / f"{number}.py").write_text("TABLE = {}\n")
     code = changed_code(Pair(base, patched), [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -14,8 +15,8 @@ from fuzzer.difference.changed_code import ChangedCode
 from fuzzer.difference.reports import FORMS
 from fuzzer.difference.reports.terminal import document, lines
 from fuzzer.difference.verdict import Comparison, in_words, reach_in_words, verdict
-from fuzzer.findings import finding_file
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings import finding_doc, finding_file
+from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.signature.blame import Origin
 from fuzzer.system.exit_codes import Exit
 
@@ -30,7 +31,7 @@ FOUND = replace(QUIET, worse=(RAISED, WRONG), fixed=(WRONG,), reached={"relax/op
 def with_message(doc: FindingDoc, message: str) -> FindingDoc:
     assert doc.evidence.raised is not None
     raised = replace(doc.evidence.raised, message=message)
-    return msgspec.structs.replace(doc, evidence=finding_file.StoredEvidence(raised=raised))
+    return msgspec.structs.replace(doc, evidence=finding_doc.StoredEvidence(raised=raised))
 
 
 @pytest.mark.parametrize(
@@ -146,4 +147,32 @@ def test_the_text_of_a_compiler_stays_text(form: str) -> None:
         json.loads(written)
     if form == "markdown":
         assert "<script>" not in written
-        assert "@everyone" not in written
+        assert "@everyone" not in re.sub("`[^`]*`", "", written)
+
+
+def test_an_output_in_the_memory_of_an_input_is_named_and_no_reason_to_fail() -> None:
+    compared = replace(QUIET, aliased=(WRONG,))
+    assert verdict(compared) is Exit.GONE
+    text = "\n".join(lines(compared))
+    assert "an output shares memory with an input: 1 finding, no reason to fail without --aliasing\n" in text
+    assert [row["slug"] for row in document(compared)["aliased"]] == [WRONG.slug]  # type: ignore[attr-defined]
+    assert "#### An output shares memory with an input\n" in FORMS["markdown"](compared)
+
+
+def test_what_was_never_reached_is_named() -> None:
+    conditions = ("mine.py f if x > 1", "mine.py f if not x > 1", "mine.py g if y")
+    changed = ChangedCode(called=("mine.py f", "mine.py g"), preloaded=("mine.py",), conditions=conditions)
+    reached = {"mine.py f": 3, "mine.py f if not x > 1": 3}
+    found = replace(QUIET, changed=changed, reached=reached, touched="the change touches 1 pass")
+    assert (found.never_called, found.never_met) == (("mine.py g",), ("mine.py f if x > 1",))
+    shown = list(lines(found))
+    assert "  never called: mine.py g" in shown
+    assert "  never met: mine.py f if x > 1" in shown
+    page = FORMS["markdown"](found)
+    assert "- the change touches 1 pass\n" in page
+    fields = document(found)
+    assert (fields["touched"], fields["never_called"], fields["never_met"]) == (
+        "the change touches 1 pass",
+        ("mine.py g",),
+        ("mine.py f if x > 1",),
+    )

@@ -13,7 +13,7 @@ from fakes import CASE, EXACT, TVM, correct, references
 from fuzzer.difference.fixed import FOLDER, FixedFailures, is_confirmed
 from fuzzer.difference.pair import Pair
 from fuzzer.findings import finding_file
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.toolchains.toolchain import HOST
 from generators.graph import Case
 from oracles.finding import Component, Finding, Kind
@@ -47,7 +47,7 @@ class Runner:
 def confirmed(folder: Path, runner: Runner, sighted: Finding = SIGHTED, seconds: float = 60.0) -> FindingDoc:
     fixed = FixedFailures(folder, PAIR)
     fixed.add(CASE, sighted, {"tvm": "1"})
-    fixed.confirm(runner, lambda: False, seconds)
+    fixed.confirm(runner.run_fresh, lambda: False, seconds)
     (doc,) = fixed.docs.values()
     assert finding_file.read(folder / FOLDER / doc.slug) == doc, "the folder says the same"
     return doc

@@ -131,5 +131,8 @@ def test_the_folder_of_a_toolchain(tmp_path: Path) -> None:
     (tmp_path / "tvm" / "__init__.py").write_text("raise SystemExit('it is not imported')\n")
     other = Toolchain("own", HOST.python, {"PYTHONPATH": str(tmp_path)})
     assert tvm_folder(other) == tmp_path / "tvm"
+    fails = tmp_path / "python"
+    fails.write_text("#!/bin/sh\nexit 1\n")
+    fails.chmod(0o755)
     with pytest.raises(EnvironmentMissing, match=r"^toolchain 'bare' has no package tvm$"):
-        tvm_folder(Toolchain("bare", "/bin/false"))
+        tvm_folder(Toolchain("bare", str(fails)))

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from fakes import CASE
 
-from fuzzer.campaign.guidance import Guidance
-from fuzzer.campaign.settings import Settings
-from fuzzer.difference.cases import FRESH_TESTS, ComparedCases, kept_in
+from fuzzer.campaign.cases.guidance import Guidance
+from fuzzer.campaign.plan.settings import Settings
+from fuzzer.difference.cases import FRESH_TESTS, ComparedCases
+from fuzzer.difference.kept_cases import kept_in
 from fuzzer.difference.reach import Reach
 from fuzzer.difference.runs import cases_of_earlier_runs
 from fuzzer.regression import record
@@ -108,7 +109,7 @@ def test_what_the_compilers_do_otherwise_counts_where_no_function_is_known() -> 
 def compared(
     reach: Reach, kept: Sequence[Case] = (), ops: Sequence[Op] = OPS, traced: bool = False, text: str = ""
 ) -> ComparedCases:
-    return ComparedCases(1, Guidance(Settings(Path("."), 1), 1), reach, kept, ops, traced, text)
+    return ComparedCases(1, Guidance(Settings(Path("."), 1), 1), reach, kept, {"torch": ops}, traced, text)
 
 
 def graph_of(case: Case | None) -> tuple[str, ...]:
@@ -136,7 +137,9 @@ def test_operators_that_the_change_names_come_first() -> None:
 @pytest.mark.slow
 def test_the_corpus_follows_those_with_named_operators_first() -> None:
     corpus = [made_of(name) for name in ("add", "conv2d", "exp")]
-    cases = ComparedCases(1, Guidance(Settings(Path("."), 1), 1), Reach(), [], OPS, text="conv2d", corpus=corpus)
+    cases = ComparedCases(
+        1, Guidance(Settings(Path("."), 1), 1), Reach(), [], {"torch": OPS}, text="conv2d", corpus=corpus
+    )
     drawn = [cases(number) for number in range(len(OPS) + 3)]
     assert [case for case in drawn if case in corpus] == [corpus[1], corpus[0], corpus[2]]
 

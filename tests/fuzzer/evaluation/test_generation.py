@@ -19,7 +19,9 @@ from fuzzer.isolate.validity import CaseCheck, CaseVerdict, Validity
 from generators import case_file
 from generators.builder import Limits
 from generators.choice import NumpySource
+from generators.dialect import dialect_named
 from generators.graph import Case, Graph, Input, Invalid, Layout, Node, Profile, TensorType, Value
+from generators.onnx.random_graph import generate as generate_onnx
 from generators.random_graph import generate
 from generators.statistics import value_class
 
@@ -38,7 +40,7 @@ KEYS = {
 
 
 def test_the_files_are_the_cases(tmp_path: Path) -> None:
-    run(GenerationOptions(5, 3, tmp_path), ask_pytorch=False)
+    run(GenerationOptions(5, 3, tmp_path), ask_references=False)
     folders = sorted(tmp_path.iterdir())
     assert [folder.name for folder in folders] == [f"seed3-{index:06d}" for index in range(5)]
     for index, folder in enumerate(folders):
@@ -46,17 +48,35 @@ def test_the_files_are_the_cases(tmp_path: Path) -> None:
         assert case_file.digest(case_file.read(folder)) == case_file.digest(expected)
 
 
+def test_cases_of_a_dialect_are_those_of_its_generator() -> None:
+    ops = dialect_named("onnx").drawn()
+    found: list[Case] = []
+    options = GenerationOptions(5, 3, ops=ops, profile=Profile.EDGE, dialect="onnx")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("fuzzer.evaluation.generation.Coverage.add", lambda coverage, case: found.append(case))
+        run(options, ask_references=False)
+    drawn = [generate_onnx(NumpySource(3, index), options.limits, ops, profile=Profile.EDGE) for index in range(5)]
+    assert [case_file.digest(case) for case in found] == [case_file.digest(case) for case in drawn]
+
+
+@pytest.mark.long
+def test_cases_of_onnx_are_checked_in_its_references() -> None:
+    options = GenerationOptions(10, 4, ops=dialect_named("onnx").drawn(), dialect="onnx")
+    report = run(options, ask_references=True)
+    assert (report.valid_rate, report.invalid) == (1.0, ())
+
+
 def test_again_into_the_same_folder_is_no_harm(tmp_path: Path) -> None:
     for _ in range(2):
-        run(GenerationOptions(3, 3, tmp_path), ask_pytorch=False)
+        run(GenerationOptions(3, 3, tmp_path), ask_references=False)
 
 
 def test_another_case_in_the_way_is_kept(tmp_path: Path) -> None:
-    run(GenerationOptions(1, 3, tmp_path), ask_pytorch=False)
+    run(GenerationOptions(1, 3, tmp_path), ask_references=False)
     path = tmp_path / "seed3-000000" / case_file.JSON_NAME
     path.write_text("{}")
     with pytest.raises(Invalid, match="contains another case"):
-        run(GenerationOptions(1, 3, tmp_path), ask_pytorch=False)
+        run(GenerationOptions(1, 3, tmp_path), ask_references=False)
     assert path.read_text() == "{}"
 
 
@@ -74,7 +94,7 @@ def test_the_last_line_is_json_with_the_figures(more: list[str]) -> None:
 
 
 def test_profile_and_nodes_are_kept_to() -> None:
-    report = run(GenerationOptions(20, 1, limits=Limits(2), profile=Profile.EDGE), ask_pytorch=False)
+    report = run(GenerationOptions(20, 1, limits=Limits(2), profile=Profile.EDGE), ask_references=False)
     assert report.coverage.profiles == {"edge": 20}
     assert report.valid_rate is None
 
@@ -187,7 +207,7 @@ def test_rates_count_the_cases_that_pytorch_checked(tmp_path: Path) -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("fuzzer.evaluation.generation.Validity", Judge)
-        report = run(GenerationOptions(40, 2), ask_pytorch=True)
+        report = run(GenerationOptions(40, 2), ask_references=True)
     drawn = [generate(NumpySource(2, index)) for index in range(40)]
     assert report.coverage.symbolic == sum(bool(case.graph.symbols) for case in drawn) > 0
     assert [case_file.digest(case) for case in checked] == [

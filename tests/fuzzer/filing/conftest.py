@@ -15,9 +15,11 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2]), str(
 from desk import Place, Watch  # noqa: E402
 from github_server import GitHubServer, serving  # noqa: E402
 
-from fuzzer.campaign.store import Store  # noqa: E402
+from fuzzer.campaign.store.store import Store  # noqa: E402
 from fuzzer.filing import draft as drafts  # noqa: E402
 from fuzzer.filing.draft import Draft  # noqa: E402
+from fuzzer.findings import made_here  # noqa: E402
+from generators.plain_file import plain_files  # noqa: E402
 from tests.fuzzer.conftest import raised  # noqa: E402
 
 
@@ -60,6 +62,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> list[Draft]:
 @pytest.fixture
 def findings(made: list[Draft], tmp_path: Path) -> list[Draft]:
     shutil.copytree(made[0].folder.parent, tmp_path / "crashes")
+    for draft in made:  # they count as made by the user of this state folder
+        folder = tmp_path / "crashes" / draft.folder.name
+        (folder / made_here.NAME).write_bytes(made_here.mark(plain_files(folder, made_here.MARKED)))
     return [replace(draft, folder=tmp_path / "crashes" / draft.folder.name) for draft in made]
 
 

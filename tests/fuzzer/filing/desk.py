@@ -20,7 +20,9 @@ from fuzzer.filing.ledger import Ledger
 from fuzzer.filing.newest import Newest
 from fuzzer.filing.secret import Secret
 from fuzzer.filing.tracker import Patience
+from fuzzer.isolate.bare_script import BareRun
 from fuzzer.isolate.reports import SHOWS, ScriptRun
+from fuzzer.toolchains.bare import BareRecord
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcome, Ran, Result, Skipped
@@ -87,6 +89,18 @@ class Shows:
         return fine if lane.name == TORCH.name else Skipped("not asked")
 
 
+class Bare:
+    """Bare environments in which each script ends as `script` says, without any."""
+
+    def __init__(self) -> None:
+        self.script = ScriptRun(SHOWS)
+        self.runs: list[tuple[str, tuple[str, ...]]] = []
+
+    def __call__(self, source: str, requirements: Sequence[str]) -> BareRun:
+        self.runs.append((source, tuple(requirements)))
+        return BareRun(BareRecord(1, "3.11.7", tuple(requirements), {"apache-tvm-ffi": "0.1.15"}), self.script)
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """A server's address, where the books are, and how patient to be."""
@@ -105,7 +119,9 @@ class Place:
         """With a ledger that the caller closes."""
         tracker = self.tracker()
         shows = Shows(draft)
-        return FilingContext(Ledger(self.ledger), tracker.place, tracker, backend or (lambda: shows), newest)
+        return FilingContext(
+            Ledger(self.ledger), tracker.place, tracker, backend or (lambda: shows), newest, bare=Bare()
+        )
 
 
 def read(folder: Path) -> Draft:

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum, auto
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -59,6 +60,27 @@ class Answer:
     body: Any
 
 
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer before it is sent. `send`, if given, writes what follows the headers in the place of `body`. With
+    `framed`, the length of the body is a header."""
+
+    status: str
+    headers: list[tuple[str, str]]
+    body: bytes
+    send: Callable[[Callable[[bytes], object]], None] | None = None
+    framed: bool = True
+
+    @property
+    def head(self) -> bytes:
+        length = [("Content-Length", str(len(self.body)))] if self.framed and self.send is None else []
+        lines = [f"HTTP/1.1 {self.status}", *(f"{name}: {value}" for name, value in [*self.headers, *length])]
+        return "\r\n".join([*lines, "", ""]).encode("latin-1")
+
+
+Alter = Callable[[str, str, Reply], Reply]
+
+
 @dataclass(slots=True)
 class Repository:
     issues: list[JSON] = field(default_factory=list)
@@ -68,15 +90,18 @@ class Repository:
 
 class GitHubServer:
     """`faults` are used up by the requests whose method they name, in order; None is none. `index()` lets the
-    search see everything. `on_write` is called before anything is written."""
+    search see everything. `on_write` is called before anything is written. `alter` gets the method and the route of
+    a request with the right answer, and returns the one to send; the connection is closed after one that differs."""
 
     def __init__(self) -> None:
         self.repositories: dict[str, Repository] = {}
         self.faults: dict[str, list[Fault | None]] = {"GET": [], "POST": []}
         self.answers: list[Answer] = []
         self.sent: list[JSON] = []
+        self.headers: list[dict[str, str]] = []
         self.token = TOKEN
         self.on_write: Callable[[], None] = lambda: None
+        self.alter: Alter = lambda method, route, reply: reply
         self.lock = threading.RLock()
         self.http = _Http(("127.0.0.1", 0), _Handler)
         self.http.github = self
@@ -169,6 +194,7 @@ class _Handler(BaseHTTPRequestHandler):
         length = int(self.headers.get("Content-Length", 0))
         sent = json.loads(self.rfile.read(length)) if length else {}
         with self.github.lock:
+            self.github.headers.append(dict(self.headers))
             waiting = self.github.faults[method]
             fault = waiting.pop(0) if waiting else None
             if method == "POST":
@@ -239,13 +265,15 @@ class _Handler(BaseHTTPRequestHandler):
         if method == "GET" and status == 200 and self.headers.get("If-None-Match") == etag:
             status, data = 304, b""
         self.github.answers.append(Answer(method, route, status, body if data else None))
-        self.send_response(status)
-        for name, value in {**headers, "ETag": etag, "Content-Type": "application/json; charset=utf-8"}.items():
-            self.send_header(name, value)
-        self.send_header("X-GitHub-Media-Type", "github.v3; format=json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
+        named = {**headers, "ETag": etag, "Content-Type": "application/json; charset=utf-8"}
+        right = Reply(f"{status} {HTTPStatus(status).phrase}", list(named.items()), data)
+        reply = self.github.alter(method, route, right)
+        self.close_connection = reply is not right
+        self.wfile.write(reply.head)
+        if reply.send:
+            reply.send(self.wfile.write)
+        else:
+            self.wfile.write(reply.body)
 
     def _route(self) -> str:
         return re.sub(r"/repos/[^/]+/[^/]+", "/repos/O/R", re.sub(r"/\d+(?=/|$)", "/N", urlsplit(self.path).path))

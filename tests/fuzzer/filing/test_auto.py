@@ -11,19 +11,21 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from desk import REPO, Shows
+from desk import REPO, Bare, Shows
 from github_server import TOKEN, GitHubServer
+from labs import FakeLab
 
-from fuzzer.campaign import filing_progress
+from fuzzer.campaign.store import filing_progress
 from fuzzer.filing.auto import AutoFiler
 from fuzzer.filing.draft import Draft
-from fuzzer.filing.gates import STOP, state_folder
+from fuzzer.filing.gates import STOP
 from fuzzer.filing.ledger import Ledger, LedgerEntry
 from fuzzer.filing.office import TrackerOptions
 from fuzzer.filing.secret import Secret
 from fuzzer.filing.tracker import Unreachable
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.isolate.reports import SHOWS, ScriptRun
+from fuzzer.system.state_folder import state_folder
 from fuzzer.toolchains import registry
 from generators.graph import Case, Invalid
 from oracles.lane import LaneSpec
@@ -32,10 +34,11 @@ from oracles.outcome import Result
 pytestmark = pytest.mark.slow
 
 
-class AllShow:
-    """A backend in which each finding shows, by the operators of its case."""
+class AllShow(FakeLab):
+    """A lab in which each finding shows, by the operators of its case."""
 
     def __init__(self, drafts: list[Draft]) -> None:
+        super().__init__(lambda case, lane, lanes: None)
         self.by_ops = {draft.case.graph.ops: Shows(draft) for draft in drafts}
 
     def run_fresh(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
@@ -53,7 +56,7 @@ class Auto:
         self.messages: list[str] = []
         options = TrackerOptions(REPO, server.url, tmp_path / "filed.sqlite")
         crashes = drafts[0].folder.parent
-        self.filer = AutoFiler(options, Secret(TOKEN), crashes, self.new, AllShow(drafts), self.messages.append)
+        self.filer = AutoFiler(options, Secret(TOKEN), crashes, self.new, AllShow(drafts), self.messages.append, Bare())
 
 
 @pytest.fixture
@@ -202,7 +205,7 @@ def test_a_broken_record_of_a_toolchain_is_reported_before_the_campaign_begins(
 
 
 def until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while not holds():
         assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -7,19 +7,21 @@ import io
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from desk import REPO, Shows
+from desk import REPO, Bare, Shows
 from github_server import TOKEN, Fault, GitHubServer
 
 from fuzzer.cli import main
 from fuzzer.filing.draft import Draft
 from fuzzer.filing.gates import STOP
-from fuzzer.filing.ledger import Ledger, state_folder
+from fuzzer.filing.ledger import Ledger
 from fuzzer.filing.office import LazyFleet
 from fuzzer.findings import finding_file
+from fuzzer.isolate import bare_script
+from fuzzer.system.state_folder import state_folder
 
 pytestmark = pytest.mark.slow
 
@@ -42,6 +44,7 @@ def fuzz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, finding: Draft) -> Fuz
     monkeypatch.chdir(tmp_path)
     shows = Shows(finding)
     monkeypatch.setattr(LazyFleet, "__call__", lambda self: shows)
+    monkeypatch.setattr(bare_script, "runner", lambda tell: Bare())
 
     def run(*arguments: object) -> Done:
         monkeypatch.setattr(sys, "argv", ["fuzz", *map(str, arguments)])
@@ -122,7 +125,7 @@ def test_a_shut_gate(submit: Fuzz, finding: Draft, server: GitHubServer) -> None
 
 
 def test_the_kill_switch(submit: Fuzz, server: GitHubServer) -> None:
-    state_folder().mkdir(parents=True)
+    state_folder().mkdir(parents=True, exist_ok=True)
     (state_folder() / STOP).touch()
     assert submit("--force").code == HELD
     assert server.answers == []
@@ -162,7 +165,7 @@ def test_a_token_that_is_none(
 ) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", "wrong")
     arguments = ("file", finding.folder, "--submit", "--repo", REPO, "--base-url", server.url)
-    refused(fuzz(*arguments), ENVIRONMENT, "/apache/tvm: 401 Bad credentials")
+    refused(fuzz(*arguments), DENIED, "/apache/tvm: 401 Bad credentials")
 
 
 @pytest.mark.parametrize(
@@ -196,6 +199,16 @@ def test_auto_file_wants_a_token_before_anything_starts(fuzz: Fuzz) -> None:
 def test_a_report_that_holds_the_token(fuzz: Fuzz, finding: Draft, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", finding.title.split()[-1])
     refused(fuzz("file", finding.folder, "--submit", "--repo", REPO), BAD_INPUT, "its report contains the token")
+
+
+@pytest.mark.parametrize("answer", [b"", b"[]", b'{"number": 1, "state": "open", "labels": null}'])
+def test_sync_with_an_answer_that_has_no_form(submit: Fuzz, fuzz: Fuzz, server: GitHubServer, answer: bytes) -> None:
+    submit()
+    server.alter = lambda method, route, reply: replace(reply, body=answer)
+    done = fuzz("file", "--sync", "--repo", REPO, "--base-url", server.url)
+    refused(done, DENIED, "/apache/tvm: its answer is not as GitHub describes it")
+    server.alter = lambda method, route, reply: reply
+    assert fuzz("file", "--sync", "--repo", REPO, "--base-url", server.url).code == DONE
 
 
 def test_sync_and_resume(submit: Fuzz, fuzz: Fuzz, server: GitHubServer) -> None:

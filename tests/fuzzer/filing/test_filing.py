@@ -7,15 +7,17 @@ from dataclasses import replace
 
 import msgspec
 import pytest
-from desk import REPO, Place, Shows, Watch
+from desk import REPO, Bare, Place, Shows, Watch
 from github_server import DONE_ALL_THE_SAME, Fault, GitHubServer
 
-from fuzzer.filing.draft import Draft
+from fuzzer.filing.draft import Draft, with_scope
 from fuzzer.filing.filing import DraftOnly, Filed, FilingOutcome, HeldBack, NotAccepted, check_gates, settle_all, submit
 from fuzzer.filing.gates import GATES, STOP, FilingContext, GateVerdict
-from fuzzer.filing.ledger import Ledger, Step, state_folder
+from fuzzer.filing.ledger import Ledger, Step
 from fuzzer.filing.tracker import Unreachable
+from fuzzer.isolate import bare_script
 from fuzzer.report.issue import marker
+from fuzzer.system.state_folder import state_folder
 
 pytestmark = pytest.mark.slow
 
@@ -39,8 +41,26 @@ def test_it_is_filed_as_it_was_drafted(place: Place, server: GitHubServer, findi
     assert {result.answer.verdict for result in outcome.gates} == {GateVerdict.OPEN}
     (issue,) = server.issues(REPO)
     assert (issue["html_url"], issue["title"]) == (outcome.url, finding.title)
-    assert issue["body"].startswith(finding.body.rstrip())
+    assert issue["body"].startswith(with_scope(finding, Shows(finding)).body.rstrip())
     assert issue["body"].count(marker(finding.fingerprint)) == 1
+
+
+def test_an_issue_has_the_scope_and_names_the_bare_environment(
+    place: Place, server: GitHubServer, finding: Draft, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The finding has no scope when its draft is made. The draft looks for one, and does not change the folder."""
+    before = {path.name: path.read_bytes() for path in finding.folder.iterdir()}
+    monkeypatch.setattr(bare_script, "known", lambda source, requirements: Bare()(source, requirements))
+    assert "### Scope" not in finding.body
+    assert isinstance(filed(place, finding), Filed)
+    (issue,) = server.issues(REPO)
+    assert "### Scope" in issue["body"]
+    (line,) = (line for line in issue["body"].splitlines() if line.startswith("This script exits with 1"))
+    assert line.partition(". ")[2] == (
+        "It needs `pip install torch apache-tvm==0.27.0 numpy`. It exits with 1 in a new environment of Python 3.11.7 "
+        "with nothing else (pip adds apache-tvm-ffi 0.1.15)."
+    )
+    assert {path.name: path.read_bytes() for path in finding.folder.iterdir()} == before
 
 
 def test_again_sends_nothing(place: Place, server: GitHubServer, finding: Draft) -> None:

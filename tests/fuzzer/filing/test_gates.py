@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
-from desk import REPO, Place, Shows
+from desk import REPO, Bare, Place, Shows
 from github_server import GitHubServer
 
 from fuzzer.filing import gates
@@ -18,14 +18,35 @@ from fuzzer.filing.filing import Filed, HeldBack, submit
 from fuzzer.filing.gates import DAILY, REPRODUCTIONS, STOP, FilingContext, GateAnswer, GateVerdict
 from fuzzer.filing.ledger import Ledger, LedgerEntry, state_folder
 from fuzzer.filing.newest import Newest
-from fuzzer.findings import record
+from fuzzer.findings import made_here, record
+from fuzzer.isolate.bare_script import BareRun
 from fuzzer.isolate.reports import ScriptRun
-from fuzzer.report import repro
+from fuzzer.report import own_script, repro
 from fuzzer.report.issue import marker
+from fuzzer.system.environment import EnvironmentMissing
+from fuzzer.toolchains.install import NotOffered
 from oracles.finding import Component, Kind
+
+pytestmark = pytest.mark.slow
 
 DAY = 24 * 3600.0
 NOON = 20_000 * DAY + DAY / 2
+
+
+def test_the_script_of_a_finding_from_elsewhere_is_not_run(finding: Draft, context: FilingContext) -> None:
+    shows = Shows(finding)
+    (finding.folder / made_here.NAME).unlink()
+    answer = gates.script_shows(finding, replace(context, backend=lambda: shows))
+    assert answer.verdict is GateVerdict.CLOSED
+    assert answer.reason.startswith("its script is not run: it comes from elsewhere")
+    assert not answer.forcible
+    assert not shows.sources
+    assert is_open(gates.script_shows(finding, replace(context, backend=lambda: shows, trusts=True)))
+    assert shows.sources
+    bare = Bare()
+    assert gates.shows_bare(finding, replace(context, bare=bare)) == answer
+    assert bare.runs == []
+    assert is_open(gates.shows_bare(finding, replace(context, bare=bare, trusts=True)))
 
 
 @pytest.fixture
@@ -147,6 +168,73 @@ def test_the_script_that_the_issue_holds_is_run_and_must_show_the_bug(
     assert shows.sources == [repro.script(record.read(finding.folder))]
 
 
+NEEDED = ("torch", "apache-tvm==0.27.0", "numpy")
+ALONE = f"with {' '.join(NEEDED)} alone"
+
+
+@pytest.mark.parametrize(
+    ("run", "expected"),
+    [
+        (ScriptRun(1), GateAnswer(GateVerdict.OPEN, ALONE)),
+        (
+            ScriptRun(0),
+            GateAnswer(GateVerdict.CLOSED, f"its repro.py says that the bug is gone (exit code 0), {ALONE}"),
+        ),
+        (
+            ScriptRun(125),
+            GateAnswer(
+                GateVerdict.CLOSED, f"its repro.py cannot tell whether the bug is there (exit code 125), {ALONE}"
+            ),
+        ),
+    ],
+)
+def test_the_script_must_show_the_bug_where_only_its_packages_are(
+    context: FilingContext, finding: Draft, run: ScriptRun, expected: GateAnswer
+) -> None:
+    bare = Bare()
+    bare.script = run
+    assert gates.shows_bare(finding, replace(context, bare=bare)) == expected
+    assert bare.runs == [(repro.script(record.read(finding.folder)), NEEDED)]
+
+
+def test_nothing_is_filed_without_that(context: FilingContext, finding: Draft, server: GitHubServer) -> None:
+    held = submit(finding, replace(context, bare=None), force=True)
+    assert isinstance(held, HeldBack)
+    assert held.gates[-1].gate.name == "is shown by repro.py in a bare environment"
+    assert server.issues(REPO) == []
+
+
+def test_a_tvm_that_pip_does_not_find_is_left_to_a_person(context: FilingContext, finding: Draft) -> None:
+    def not_offered(source: str, requirements: Sequence[str]) -> BareRun:
+        raise NotOffered("pip finds no apache-tvm 0.28.dev0")
+
+    own_build = replace(context, bare=not_offered)
+    expected = GateAnswer(GateVerdict.CLOSED, "pip finds no apache-tvm 0.28.dev0", forcible=True)
+    assert gates.shows_bare(finding, own_build) == expected
+    assert isinstance(submit(finding, own_build), HeldBack)
+    assert isinstance(submit(finding, own_build, force=True), Filed)
+
+
+def test_a_script_that_needs_a_device_is_left_to_a_person(
+    context: FilingContext, finding: Draft, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(own_script, "lacks_a_device", lambda stored: "it needs a GPU, and there is none here")
+    bare = Bare()
+    answer = gates.shows_bare(finding, replace(context, bare=bare))
+    assert answer == GateAnswer(GateVerdict.CLOSED, "it needs a GPU, and there is none here", forcible=True)
+    assert bare.runs == []
+
+
+def test_an_index_that_cannot_be_reached_ends_the_command(context: FilingContext, finding: Draft) -> None:
+    """It says nothing about the finding, which waits in a campaign."""
+
+    def unreachable(source: str, requirements: Sequence[str]) -> BareRun:
+        raise EnvironmentMissing("pip finds no release of torch: is the package index reachable?")
+
+    with pytest.raises(EnvironmentMissing):
+        submit(finding, replace(context, bare=unreachable))
+
+
 def test_a_finding_of_an_earlier_version_has_no_run_of_its_script_and_passes(
     context: FilingContext, finding: Draft
 ) -> None:
@@ -185,6 +273,7 @@ def test_a_draft_without_a_tracker_leaves_these_gates_unchecked(finding: Draft, 
         "shows in fresh runs",
         "is shown by repro.py today",
         "fails in the newest release",
+        "is shown by repro.py in a bare environment",
         "is in no other issue",
     ]
 
@@ -243,7 +332,7 @@ def test_the_state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_cause_is_filed_once(context: FilingContext, finding: Draft) -> None:
     """The family of a draft are other findings of the same cause."""
     other = msgspec.structs.replace(finding.doc, slug="other", signature="f" * 12)
-    draft = replace(finding, family=(other,))
+    draft = replace(finding, relatives=(replace(finding.record, doc=other),))
     assert gates.family_not_filed(draft, context).verdict is GateVerdict.OPEN
     entry = LedgerEntry(context.place, other.signature, "a", "title", "other", "0.27.0", 0.0)
     context.ledger.intend(entry)

@@ -10,7 +10,7 @@ import pytest
 
 from fuzzer.filing import misuse
 from fuzzer.filing.draft import Draft
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.finding_doc import FindingDoc
 from generators.graph import Invalid
 from oracles.finding import Kind
 from oracles.outcome import Stage

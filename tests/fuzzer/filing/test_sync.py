@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from desk import REPO, Place, Shows
+from desk import REPO, Bare, Place, Shows
 from github_server import Fault, GitHubServer
 
 from fuzzer.filing.draft import Draft
@@ -200,7 +200,7 @@ def test_filing_pauses_and_goes_on_when_a_user_resumes_it(
         tracker, days = place.tracker(), len(server.issues(REPO))
         with Ledger(place.ledger, lambda days=days: place.patience.clock() - 86400.0 * days) as ledger:
             shows = Shows(draft)
-            context = FilingContext(ledger, tracker.place, tracker, lambda shows=shows: shows, NEW)
+            context = FilingContext(ledger, tracker.place, tracker, lambda shows=shows: shows, NEW, bare=Bare())
             assert isinstance(submit(draft, context, force=True), Filed)
     for number in range(1, 6):
         server.change(REPO, number, state="closed", state_reason="not_planned")

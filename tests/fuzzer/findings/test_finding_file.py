@@ -13,13 +13,15 @@ from typing import get_args
 import msgspec
 import pytest
 
-from fuzzer.campaign.merge import merge
+from fuzzer.campaign.run.merge import merge
 from fuzzer.findings import field_forms, finding_file
-from fuzzer.findings.finding_file import StoredEvidence
+from fuzzer.findings.finding_doc import FindingDoc, StoredEvidence
 from fuzzer.isolate.reports import SanitizerReport
 from fuzzer.isolate.sanitizer import Tool
+from fuzzer.lanes import EVERY_LANE
 from fuzzer.signature.blame import NO_BLAME, Blame, Place, Releases, ReleaseVerdict
-from fuzzer.triage.investigate import Confirmed
+from fuzzer.system.machine_facts import this_machine
+from fuzzer.triage.investigate import Investigated
 from fuzzer.triage.scope.statement import Scope
 from generators.graph import Invalid
 from generators.table import TABLE
@@ -57,7 +59,7 @@ def test_all_names_that_difftvm_gives_are_taken() -> None:
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf, 2.5])
-def test_numbers_that_json_lacks_read_back(number: float, make: Callable[..., tuple[Confirmed, object]]) -> None:
+def test_numbers_that_json_lacks_read_back(number: float, make: Callable[..., tuple[Investigated, object]]) -> None:
     worst = WorstElement((0,), number, 1.0, 0.5, 0.25)
     found = make()[0]
     mismatch = Mismatch(0, "a", "b", worst, 6, 1)
@@ -65,7 +67,7 @@ def test_numbers_that_json_lacks_read_back(number: float, make: Callable[..., tu
     text = finding_file.encode(finding_file.document(replace(found, finding=finding), {}))
     stored = json.loads(text)["evidence"]["mismatch"]["worst"]["expected"]
     assert stored == (number if number == 2.5 else str(number))
-    doc = msgspec.convert(finding_file.with_float_numbers(json.loads(text)), finding_file.FindingDoc)
+    doc = msgspec.convert(finding_file.with_float_numbers(json.loads(text)), FindingDoc)
     assert repr(doc.evidence.evidence) == repr(mismatch)
 
 
@@ -98,10 +100,25 @@ def test_evidence_is_one_field(count: int) -> None:
         _ = stored.evidence
 
 
-def test_the_modules_of_a_blame_are_no_part_of_the_document(make: Callable[..., tuple[Confirmed, object]]) -> None:
+def test_the_modules_of_a_blame_are_no_part_of_the_document(make: Callable[..., tuple[Investigated, object]]) -> None:
     blame = Blame(Place.PASS, "relu", "FuseOps", "it is", "module before", "module after")
     doc = finding_file.document(replace(make()[0], blame=blame), {})
     assert doc.blame == replace(blame, before="", after="")
+
+
+@pytest.mark.parametrize(
+    ("lane", "devices"),
+    [("relax-export-cuda", ("GPU H100",)), ("relax-export-llvm", ()), ("relax-onnx-model-cuda", ())],
+)
+def test_a_finding_names_this_machine_and_the_device_of_its_lane(
+    make: Callable[..., tuple[Investigated, object]], lane: str, devices: tuple[str, ...]
+) -> None:
+    found = make()[0]
+    spec = next(each for each in EVERY_LANE if each.name == lane)
+    spec = replace(spec, toolchain="old" if lane.startswith("relax-onnx") else spec.toolchain)
+    found = replace(found, finding=replace(found.finding, lane=spec))
+    doc = finding_file.document(found, {"tvm": "0.27.0", "device@host cuda": "H100"})
+    assert doc.machines == (replace(this_machine(), devices=devices),)
 
 
 def test_what_a_saved_blame_is_without_the_fields_that_earlier_versions_did_not_have() -> None:
@@ -111,7 +128,9 @@ def test_what_a_saved_blame_is_without_the_fields_that_earlier_versions_did_not_
     assert msgspec.to_builtins(NO_BLAME) == {"place": None, **dict.fromkeys(texts_of_blame, ""), "origin": origin}
 
 
-def test_what_takes_memory_is_left_out_of_what_a_campaign_keeps(make: Callable[..., tuple[Confirmed, object]]) -> None:
+def test_what_takes_memory_is_left_out_of_what_a_campaign_keeps(
+    make: Callable[..., tuple[Investigated, object]],
+) -> None:
     found = replace(
         make()[0],
         blame=Blame(Place.PASS),
@@ -121,8 +140,8 @@ def test_what_takes_memory_is_left_out_of_what_a_campaign_keeps(make: Callable[.
     whole = finding_file.document(found, {"tvm": "0.27.0"})
     whole.scope = Scope(cases=7)
     kept = finding_file.without_details(whole)
-    left_out = {"evidence", "case_sha256", "versions", "blame", "releases", "reports", "scope"}
-    for name in finding_file.FindingDoc.__struct_fields__:
+    left_out = {"evidence", "case_sha256", "versions", "blame", "releases", "reports", "scope", "machines"}
+    for name in FindingDoc.__struct_fields__:
         assert (getattr(kept, name) == getattr(whole, name)) is (name not in left_out), name
 
 

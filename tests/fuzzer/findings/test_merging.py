@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,18 +13,18 @@ from typing import Any
 
 import pytest
 
-from fuzzer.campaign.store import Store
+from fuzzer.campaign.store.store import Store
 from fuzzer.commands.triage import triage
 from fuzzer.findings import finding_file
 from fuzzer.findings.merge import NAME, Merge, SavedFinding, merges
 from fuzzer.signature import Signature
-from fuzzer.triage.investigate import Confirmed, Sighting
+from fuzzer.triage.investigate import Investigated, Sighting
 from generators.graph import Invalid
 from oracles.finding import Component, Kind
 from oracles.outcome import Stage
 
 VERSIONS = {"tvm": "0.27.0"}
-Make = Callable[..., tuple[Confirmed, Sighting]]
+Make = Callable[..., tuple[Investigated, Sighting]]
 WRONG = Signature(Kind.WRONG_VALUE, Component.TVM, Stage.RUN, ops=("any",), where="export")
 EARLIER = "what an earlier version made of the message"
 
@@ -54,7 +53,7 @@ def contents(campaign: Path) -> dict[str, str]:
 def listed(campaign: Path, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
     capsys.readouterr()
     triage(campaign, json=True)
-    found: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
+    found: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["findings"]
     return found
 
 
@@ -77,7 +76,8 @@ def test_findings_whose_signatures_agree_today_are_put_together(
     triage(campaign)
     lines = capsys.readouterr().out.splitlines()
     assert f"      and {one[1]}: {why}" in lines
-    assert re.match(r"2 findings(, perhaps of 1 cause)? \(1 more are duplicates\); next: ", lines[-1])
+    assert lines[-2] == "counted and not listed: 1 duplicate (--known, --json)"
+    assert lines[-1].startswith("2 confirmed causes: 2 high; 2 findings; next: ")
 
 
 def test_merging_again_changes_nothing(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -178,7 +178,7 @@ def test_others_stay_under_the_one_that_they_stood_under(make: Make) -> None:
 def test_unwritten_memory_is_one_finding(make: Make) -> None:
     findings = [
         saved_finding(make, "wrong", WRONG),
-        saved_finding(make, "unstable", replace(WRONG, kind=Kind.UNSTABLE)),
+        saved_finding(make, "unstable", replace(WRONG, kind=Kind.SECOND_RUN_DIFFERS)),
     ]
     assert merges(findings) == [Merge("wrong", "unstable", "the same uninitialised memory, which shows in another way")]
 

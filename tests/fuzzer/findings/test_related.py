@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import msgspec
 
-from fuzzer.findings.finding_file import FORMAT, FindingDoc, StoredEvidence
+from fuzzer.findings.finding_doc import FORMAT, FindingDoc, StoredEvidence
 from fuzzer.findings.related import causes
 from fuzzer.lanes import TVM_LANES
 from fuzzer.signature import Signature

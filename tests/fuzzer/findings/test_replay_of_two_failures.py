@@ -45,4 +45,4 @@ def aliased(ran: Ran) -> Ran:
 )
 def test_the_failure_that_was_saved_is_looked_for(sin: Outcome, verdict: Exit) -> None:
     doc = record(fakes.CASE, Kind.ALIASED_OUTPUT, fakes.TVM, SideEffect(aliases=((0, "x0"),))).doc
-    assert replay(Lane(sin), doc, fakes.CASE, (fakes.TVM,), 1).exit is verdict
+    assert replay(Lane(sin).run_fresh, doc, fakes.CASE, (fakes.TVM,), 1).exit is verdict

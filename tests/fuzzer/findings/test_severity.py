@@ -12,11 +12,21 @@ import msgspec
 import pytest
 
 from fuzzer.findings import finding_file
-from fuzzer.findings.finding_file import FindingDoc, StoredEvidence
-from fuzzer.findings.severity import KINDS, LEAST_SCORE, TRAINING, Level, Severity, always_fails, severity_of, usage
+from fuzzer.findings.finding_doc import FindingDoc, StoredEvidence
+from fuzzer.findings.severity import (
+    ABOUT_SPECIAL,
+    KINDS,
+    LEAST_SCORE,
+    TRAINING,
+    Level,
+    Severity,
+    always_fails,
+    severity_of,
+    usage,
+)
 from fuzzer.lanes import EVERY_TVM_LANE
 from fuzzer.signature.blame import Releases, ReleaseVerdict
-from fuzzer.triage.scope.statement import Condition, Hits, Property, Relation, Scope, Statement
+from fuzzer.triage.scope.statement import Answer, Condition, Hits, Property, Relation, Scope, Statement, Variation
 from generators.table import TABLE
 from oracles.finding import Component, Kind, Mismatch, WorstElement
 from oracles.lane import LaneSpec
@@ -52,6 +62,9 @@ def test_every_kind_has_a_score_and_every_score_a_level() -> None:
     assert list(LEAST_SCORE) == list(Level)
 
 
+SIGN = "only the sign of a zero differs"
+
+
 def difference(expected: float, actual: float) -> StoredEvidence:
     return StoredEvidence(mismatch=Mismatch(0, "a", "b", WorstElement((0,), expected, actual, 0.0, 0.0, expected)))
 
@@ -64,6 +77,7 @@ def difference(expected: float, actual: float) -> StoredEvidence:
         (1.05, 1.0, None),
         (0.005, 0.0, None),
         (-1.0, -0.0, None),
+        (0.0, -0.0, SIGN),
         (math.nan, 0.0, "with infinities or NaN"),
         (-math.inf, math.nan, "with infinities or NaN"),
         (2980.0, math.inf, None),
@@ -73,7 +87,9 @@ def test_small_differences_and_special_numbers_matter_less(
     doc: FindingDoc, expected: float, actual: float, reason: str | None
 ) -> None:
     found = severity(doc, evidence=difference(expected, actual))
-    assert found.score == {None: 90.0, "by a small difference": 54.0, "with infinities or NaN": 63.0}[reason]
+    assert (
+        found.score == {None: 90.0, "by a small difference": 54.0, "with infinities or NaN": 36.0, SIGN: 36.0}[reason]
+    )
     assert reason is None or reason in found.reasons
 
 
@@ -97,8 +113,34 @@ def test_a_bug_that_needs_special_numbers_matters_less(
     """A certain statement decides, whatever the number that is wrong."""
     scope = certain(on("infinities", relation, *values))
     found = severity(doc, scope=scope, evidence=difference(math.inf, 1.0))
-    assert found.score == (63.0 if needs else 90.0)
+    assert found.score == (36.0 if needs else 90.0)
     assert found.reasons.count("with infinities or NaN") == needs
+
+
+def changed(**answers: Answer) -> Scope:
+    """The table of a scope without a statement: what a lane does with such numbers in x0."""
+    rows = tuple(Variation("numbers of x0", value, answer) for value, answer in answers.items())
+    return Scope(variations=(Variation("dtype of x0", "float16", Answer.FAILS), *rows), cases=20)
+
+
+@pytest.mark.parametrize(
+    ("scope", "reason"),
+    [
+        (changed(NaN=Answer.FAILS, zeros=Answer.PASSES, positive=Answer.PASSES), "only where x0 is NaN"),
+        (changed(NaN=Answer.FAILS, zeros=Answer.FAILS, positive=Answer.PASSES), None),
+        (changed(NaN=Answer.FAILS, zeros=Answer.PASSES), None),
+    ],
+    ids=["NaN alone", "zeros too", "hardly tried"],
+)
+def test_a_table_in_which_special_numbers_alone_fail_counts_without_a_statement(
+    doc: FindingDoc, scope: Scope, reason: str | None
+) -> None:
+    found = severity(doc, scope=scope, evidence=difference(1.0, 3.0))
+    assert found.score == (36.0 if reason else 90.0)
+    assert reason is None or reason in found.reasons
+    about = severity(doc, scope=scope, ops=["isnan"], evidence=difference(1.0, 3.0))
+    assert about.score == severity(doc, ops=["isnan"], evidence=difference(1.0, 3.0)).score
+    assert {name.partition("-")[0] for name in TABLE} >= ABOUT_SPECIAL
 
 
 def test_what_only_training_has_matters_little(doc: FindingDoc) -> None:

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from fuzzer.campaign import attempts, filing_progress, state, sweep
-from fuzzer.campaign.attempts import Event
-from fuzzer.children import onnx_reader
+from fuzzer.campaign.store import filing_progress, state
+from fuzzer.campaign.triage import attempts
+from fuzzer.campaign.triage.attempts import Event
 from fuzzer.dashboard.data import gather
+from fuzzer.evaluation import samples
 from fuzzer.findings import finding_file, merge, natural_file, record
+from fuzzer.seeds.reader import reader as onnx_reader
 from fuzzer.toolchains import registry
 from generators import case_file, plain_file
 from generators.graph import Invalid
@@ -124,7 +126,7 @@ def test_a_model_of_onnx_is_bounded(tmp_path: Path) -> None:
 def test_the_samples_of_a_sweep_are_bounded(tmp_path: Path) -> None:
     (tmp_path / "asked.json").write_text('{"ops": "abs", "samples": 1}')
     (tmp_path / "samples.jsonl").write_text('{"key": "abs/float32/0", "why": ""}\n')
-    assert [sample.key for sample in sweep.gather(tmp_path, None, None)] == ["abs/float32/0"]
+    assert [sample.key for sample in samples.gather(tmp_path, "torch", None, None)] == ["abs/float32/0"]
     grown(tmp_path / "samples.jsonl", 16 * MIB + 1)
     with pytest.raises(Invalid, match=f"it has more than {16 * MIB:,} bytes"):
-        sweep.gather(tmp_path, None, None)
+        samples.gather(tmp_path, "torch", None, None)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzzer.campaign.merge import merge
+from fuzzer.campaign.run.merge import merge
 from fuzzer.cli import main
 from fuzzer.dashboard.data import gather
 from fuzzer.findings import record

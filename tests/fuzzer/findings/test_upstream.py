@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from fuzzer.campaign.state import State
-from fuzzer.campaign.tables import known_lines
+from fuzzer.campaign.store.state import State
+from fuzzer.campaign.store.tables import known_lines
 from fuzzer.findings import finding_file, upstream
-from fuzzer.findings.finding_file import FindingDoc, StoredEvidence
+from fuzzer.findings.finding_doc import FindingDoc, StoredEvidence
 from fuzzer.findings.record import read
 from fuzzer.lanes.evaluated.nan import COMPARING
 from fuzzer.report import issue
@@ -99,7 +99,7 @@ def test_a_report_names_the_issues_that_are_perhaps_related(slug: str, numbers: 
     text = issue.body(record)
     assert text.count("* perhaps related: apache/tvm") == len(numbers)
     for number in numbers:
-        assert f"apache/tvm #<!-- -->{number}" in text or f"apache/tvm #{number}" in text
+        assert f"apache/tvm `#{number}`" in text  # no link, which would be shown in that issue
 
 
 def test_every_row_names_what_exists() -> None:

@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,12 +17,15 @@ from ending import ends
 from fuzzer.isolate.executor import Bounds, Executor
 from fuzzer.isolate.selftest import SHORT
 from fuzzer.isolate.sine_case import sine_case as sine
-from fuzzer.system import process_tree, strays
+from fuzzer.system import confinement, process_tree, strays
+from fuzzer.toolchains.toolchain import HOST
 from generators.graph import Case
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Cause, Died, Outcome, Raised, Ran, Stage, TimedOut, facts_of
 
 pytestmark = pytest.mark.tvm
+
+UNCONFINED = replace(HOST, environment={confinement.USER: confinement.EVERYWHERE})
 
 
 def faulty(sin: str, name: str = "") -> LaneSpec:
@@ -41,11 +45,33 @@ def numbered(number: int) -> Case:
     return replace(case, tensors={name: np.full_like(array, number) for name, array in case.tensors.items()})
 
 
-@pytest.mark.parametrize("sin", ["scratch", "scratch_file", "scratch_link", "log", "zygote", "files"])
+@pytest.fixture(scope="module")
+def unconfined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Executor]:
+    """An executor as on a kernel without Landlock: its children may delete and kill what they like."""
+    with Executor(tmp_path_factory.mktemp("unconfined") / "scratch", UNCONFINED) as executor:
+        yield executor
+
+
+SURROUNDINGS = ("scratch", "scratch_file", "scratch_link", "nested", "pipe", "folder_link", "log", "zygote", "files")
+
+
+@pytest.mark.parametrize("sin", SURROUNDINGS)
 @pytest.mark.long
-def test_what_a_lane_does_to_its_surroundings_costs_no_other_its_result(executor: Executor, sin: str) -> None:
+def test_what_a_lane_does_to_its_surroundings_costs_no_other_its_result(unconfined: Executor, sin: str) -> None:
     """It deletes or replaces all scratch folders, cuts the log, kills the zygote, or leaves files open."""
-    first = {"log": Died, "zygote": Died}.get(sin, Ran)
+    first = {"log": Died, "zygote": Died, "pipe": Died}.get(sin, Ran)
+    _costs_no_other_its_result(unconfined, sin, first)
+
+
+@pytest.mark.parametrize("sin", SURROUNDINGS)
+def test_so_it_is_where_the_kernel_confines_the_lane(executor: Executor, sin: str) -> None:
+    if confinement.version() < confinement.SIGNALS:
+        pytest.skip(confinement.in_words(confinement.version()))
+    first = {"log": Died, "pipe": Died, "nested": Ran, "files": Ran}.get(sin, Raised)
+    _costs_no_other_its_result(executor, sin, first)
+
+
+def _costs_no_other_its_result(executor: Executor, sin: str, first: type[Outcome]) -> None:
     lanes = (faulty("honest", "before"), faulty(sin), faulty("files", "after"), faulty("honest", "last"))
     outcomes = rested(executor).run(sine(), lanes, SHORT).outcomes
     assert [type(outcomes[lane]) for lane in lanes] == [Ran, first, Ran, Ran]
@@ -66,7 +92,7 @@ def test_what_a_lane_leaves_running_ends_with_its_process(executor: Executor) ->
 @pytest.mark.long
 def test_a_process_without_an_environment_ends_after_the_zygote_was_killed(tmp_path: Path) -> None:
     """No child is asked for after it, so the end of the executor has to end it."""
-    with Executor(tmp_path / "scratch") as executor:
+    with Executor(tmp_path / "scratch", UNCONFINED) as executor:
         died = executor.run(sine(), (faulty("orphan"),), SHORT).outcomes[faulty("orphan")]
         assert isinstance(died, Died)
         marked = list(strays.working_in(tmp_path / "scratch"))

@@ -173,7 +173,9 @@ def test_a_negative_lane_number(tmp_path: Path, frame: protocol.Message) -> None
 
 
 @pytest.mark.parametrize(
-    "frame", [At(0, Stage.RUN), DidRun(0, [], None), Noted(0, Facts(compile_seconds=1.0))], ids=["at", "ran", "noted"]
+    "frame",
+    [At(0, Stage.RUN), DidRun(0, [], None), Noted.of(0, Facts(compile_seconds=1.0))],
+    ids=["at", "ran", "noted"],
 )
 def test_a_lane_that_is_over_gets_nothing_more(tmp_path: Path, frame: protocol.Message) -> None:
     frames = (At(0, Stage.START), DidSkip(0, "not here"), At(1, Stage.START), frame)

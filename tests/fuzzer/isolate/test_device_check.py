@@ -47,7 +47,7 @@ def test_those_that_campaigns_use(tmp_path: Path) -> None:
         ("/bin/nvcc", (), "there is no GPU: lanes for one are only compiled"),
         (None, (device,), "no nvcc on PATH for the GPU's code: lanes for one are only compiled"),
     ):
-        machine = Machine(lambda name, nvcc=nvcc: nvcc, frozenset, lambda devices=devices: devices)
+        machine = Machine(lambda name, nvcc=nvcc: nvcc, frozenset, lambda kind, devices=devices: devices)
         checks, why_none = devices_here(HOST, machine)
         assert ([check.passed for check in checks], why_none) == ([] if why else [True], why)
 

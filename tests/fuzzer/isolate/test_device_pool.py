@@ -198,7 +198,7 @@ def test_a_killed_supervisor_takes_its_workers_along(tmp_path: Path) -> None:
             worker = os.pidfd_open(int(supervisor.stdout.readline()))
         finally:
             supervisor.kill()
-    assert wait([worker], 30) == [worker], "it has ended"
+    assert wait([worker], 120) == [worker], "it has ended"
     os.close(worker)
 
 

@@ -57,6 +57,16 @@ def test_it_reads_what_multiprocess_sends(ends: Ends) -> None:
         frames.next(MOST)
 
 
+def test_what_came_with_a_frame_needs_no_other_wait(ends: Ends) -> None:
+    other, frames = ends
+    other.sendall(framed(b"first") + framed(b"second") + framed(b"third")[:6])
+    assert not frames.has_next(MOST)
+    assert frames.next(MOST) == b"first"
+    assert frames.has_next(MOST)
+    assert frames.next(MOST) == b"second"
+    assert not frames.has_next(MOST)
+
+
 def test_half_a_frame_is_no_frame_and_nobody_waits(ends: Ends) -> None:
     other, frames = ends
     other.sendall(framed(b"abcdef")[:7])

@@ -8,13 +8,13 @@ from dataclasses import replace
 import fakes
 import numpy as np
 import pytest
-from graphs_by_hand import case_of
+from graphs_by_hand import Call, case_of
 
 from fuzzer.isolate.executor import Executor, same_case
 from fuzzer.lanes import EVERY_TVM_LANE, TORCH
 from generators.graph import Case
 from oracles.lane import LaneSpec
-from oracles.outcome import Built, Raised, Ran, Stage, facts_of
+from oracles.outcome import Built, Raised, Ran, Stage, WrongOperand, facts_of
 
 pytestmark = [pytest.mark.tvm, pytest.mark.slow]
 
@@ -52,6 +52,24 @@ def test_a_failure_before_the_last_stage_shows(executor: Executor) -> None:
 def test_an_exception_of_an_importer_names_the_node(executor: Executor) -> None:
     for lane in (EXPORT, LANES["relax-export-raw-llvm"]):
         assert facts_of(executor.run(REFUSED, (lane,)).outcomes[lane]).pointed == "v1"
+
+
+def test_an_operand_of_a_wrong_dtype_is_named_where_it_was_made(executor: Executor) -> None:
+    """TVM divides integers as integers. The exponential function refuses the result, and it is not at fault."""
+    nodes = [("v0", "div", "x0 x0"), ("v1", "flatten", "v0"), ("v2", "elu", "v1")]
+    case = case_of({"x0": "int64[2]"}, nodes, "v2")
+    facts = facts_of(executor.run(case, (EXPORT,)).outcomes[EXPORT])
+    assert (facts.pointed, facts.wrong_operand) == ("v2", WrongOperand("v0", of_dtype=True))
+    assert facts_of(executor.run(REFUSED, (EXPORT,)).outcomes[EXPORT]).wrong_operand is None
+
+
+def test_an_operand_of_a_wrong_dtype_is_named_in_a_file_too(executor: Executor) -> None:
+    """TVM clips float16 in float32."""
+    clip: Call = ("v1", "Clip-6", "v0", {"min": -8.0, "max": 8.0})
+    nodes: list[Call] = [("v0", "Abs-6", "x0"), clip, ("v2", "Add-7", "v1 x0")]
+    model = LANES["relax-onnx-model-llvm"]
+    outcomes = executor.run(case_of({"x0": "float16[2]"}, nodes, "v2", opset=10), (model,)).outcomes
+    assert facts_of(outcomes[model]).wrong_operand == WrongOperand("v1", of_dtype=True)
 
 
 def test_an_outcome_without_a_node_names_none(executor: Executor) -> None:

@@ -40,8 +40,8 @@ MESSAGES: list[protocol.Message] = [
     protocol.Job(list(LANES), 17, "/tmp/scratch"),
     protocol.Started({"tvm": "0.27.0", "float32 matmul": "highest"}),
     protocol.At(2, Stage.COMPILE),
-    protocol.Noted(1, Facts()),
-    protocol.Noted(
+    protocol.Noted.of(1, Facts()),
+    protocol.Noted.of(
         2,
         Facts(
             checked=("import",),
@@ -65,6 +65,13 @@ MESSAGES: list[protocol.Message] = [
 
 def test_every_message_type_is_listed() -> None:
     assert {type(message) for message in MESSAGES} == set(protocol.Message.__args__)
+
+
+def test_noted_facts_are_decoded_apart() -> None:
+    facts = Facts(checked=("import",), compile_seconds=0.25)
+    assert protocol.facts_in(protocol.Noted.of(0, facts).facts) == facts
+    with pytest.raises(ProtocolError, match="Expected `int`"):
+        protocol.facts_in(msgspec.Raw(b'{"kernels": "many"}'))
 
 
 @pytest.mark.parametrize("message", MESSAGES, ids=lambda message: type(message).__name__)
@@ -143,6 +150,7 @@ def test_bfloat16_round_trip_bit_by_bit() -> None:
     assert plain.flags.writeable
 
 
+@pytest.mark.slow
 @given(st.lists(ARRAYS, max_size=3), st.lists(ARRAYS, max_size=2))
 def test_arrays_round_trip(outputs: list[Array], again: list[Array]) -> None:
     one, other = Pipe()

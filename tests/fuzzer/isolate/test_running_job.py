@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 from fakes import TORCH
 
-from fuzzer.isolate.protocol import At, DidRaise, DidSkip, Message, Noted, ProtocolError
+from fuzzer.isolate.protocol import At, DidRaise, DidSkip, Message, Noted, ProtocolError, decoded
 from fuzzer.isolate.running_job import RunningJob
 from oracles.lane import LaneSpec
-from oracles.outcome import Broken, Facts, IllFormed, Mutant, MutantFate, Outcome, Result, Skipped, Stage
+from oracles.outcome import Broken, Facts, Frame, IllFormed, Mutant, MutantFate, Outcome, Result, Skipped, Stage
 
 SCRATCH = "/data/night/.difftvm-scratch/host/tmp1"
 PRIVATE = f"{SCRATCH}/a.c and /home/jo.doe/x by jonathan.doe"
@@ -48,7 +48,8 @@ def test_the_messages_among_the_facts() -> None:
         mutants=(Mutant("a change", MutantFate.REFUSED, PRIVATE), Mutant("another", MutantFate.HARMLESS)),
         kernels=3,
     )
-    job, _ = job_after(Noted(0, facts))
+    job, _ = job_after(Noted.of(0, Facts(kernels=2)), Noted.of(0, facts))
+    job.settle()
     found = job.facts[TORCH]
     assert found.ill_formed == IllFormed("import", "ValueError", PUBLIC)
     assert [mutant.message for mutant in found.mutants] == [PUBLIC, ""]
@@ -66,3 +67,32 @@ def test_a_lane_begins_after_those_before_it_have_outcomes() -> None:
     job.take(DidSkip(0, "x"), memoryview(b""))
     job.take(At(1, Stage.RUN), memoryview(b""))
     assert job.lane == lanes[1]
+
+
+UNREADABLE = 10**400
+"""Python turns it into no float."""
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        Noted.of(0, Facts(kernels=UNREADABLE)),
+        Noted.of(0, Facts(parameter_bytes=-1)),
+        Noted.of(0, Facts(aliases=((UNREADABLE, "x0"),))),
+        Noted.of(0, Facts(checked=("\x1b[2J",))),
+        Noted.of(0, Facts(ill_formed=IllFormed("import", "a\nb", ""))),
+        Noted.of(0, Facts(mutants=(Mutant("a change", MutantFate.DIED, edits="no list"),))),
+        DidRaise(0, Stage.RUN, "a\nb", "x", []),
+        DidRaise(0, Stage.RUN, "KeyError", "x", [Frame("a.cc", UNREADABLE, "f")]),
+    ],
+)
+def test_what_no_finding_may_have_is_nonsense(message: Message) -> None:
+    with pytest.raises(ProtocolError):
+        job_after(message, DidSkip(0, "facts are checked before the outcome"))
+
+
+@pytest.mark.parametrize("seconds", [b"1e308", b"-1", b"9" * 40])
+def test_cpu_seconds_that_cannot_be_added_up_are_nonsense(seconds: bytes) -> None:
+    header = b'{"message": "finished", "stage_cpu": {"run": %s}}' % seconds
+    with pytest.raises(ProtocolError):
+        decoded(len(header).to_bytes(4, "little") + header)

@@ -1,17 +1,19 @@
 """Relax programs with one mistake each in their use of memory.
 
-As a program: runs them, and prints as JSON, by name: what each does, the outputs of both runs, the changed inputs."""
+As a program: runs them, and prints as JSON, by name: what each does, the outputs of both runs, the changed inputs,
+and the sizes of the guarded storages."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import tvm
 from tvm import relax
 
-from fuzzer.lanes.base.prepared_case import Quiet
+from fuzzer.lanes.base.step import Quiet
+from fuzzer.lanes.relax import allocation, guarded_run
 from fuzzer.lanes.relax.guard_zones import Constants
 from fuzzer.lanes.relax.guarded_run import run_twice
 
@@ -37,6 +39,8 @@ class Module:
         return out
 """
 
+MOST_BYTES = allocation.MOST_BYTES
+
 PROGRAMS: dict[str, dict[str, object]] = {
     "right": {},
     "reads before": {"read": -3},
@@ -46,10 +50,11 @@ PROGRAMS: dict[str, dict[str, object]] = {
     "writes after": {"write": 5},
     "writes an intermediate": {"write": 1, "last": "z"},
     "leaves a hole": {"steps": 7, "write": 1},
+    "leaves a hole in memory of TVM": {"steps": 7, "write": 1, "most_bytes": 31},
     "reads before a constant": {"first": "R.const(NUMBERS)", "read": -1},
     **{f"reads before {dtype}": {"read": -1, "dtype": dtype} for dtype in ("bfloat16", "int8", "bool", "float64")},
 }
-"""By name: how the module differs from one that copies x once."""
+"""By name: how the module differs from one that copies x once, and how large a storage may be to be guarded."""
 
 
 def module(**options: Any) -> Any:
@@ -81,17 +86,35 @@ class Noted(Quiet):
         self.facts.update(facts)
 
 
+class Counted(allocation.Allocator):
+    """Keeps the sizes of the storages that it gives."""
+
+    sizes: ClassVar[list[int]] = []
+
+    def storage(self, size: int) -> Any:
+        self.sizes.append(size)
+        return super().storage(size)
+
+
 def main() -> None:
     results = {}
+    guarded_run.Allocator = Counted
     for name, options in PROGRAMS.items():
         constants, step = Constants(), Noted()
+        Counted.sizes.clear()
+        allocation.MOST_BYTES = int(str(options.get("most_bytes", MOST_BYTES)))
         function = compiled(options, constants)
         values = np.arange(8).astype(tvm.runtime.tensor(np.zeros(1)).numpy().dtype)
         inputs = {"x0": values.astype(_numpy(str(options.get("dtype", "float32"))))}
         ran = run_twice(lambda function=function: function, inputs, step, constants.zones)
         does = [access.does for access in step.facts["accesses"]]
         outputs = [each.astype(float).tolist() for each in (*ran.outputs, *(ran.again or ()))]
-        results[name] = {"does": does, "outputs": outputs, "modified": step.facts["modified"]}
+        results[name] = {
+            "does": does,
+            "outputs": outputs,
+            "modified": step.facts["modified"],
+            "guarded": [*Counted.sizes],
+        }
     print(json.dumps(results))
 
 

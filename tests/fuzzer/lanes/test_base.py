@@ -10,8 +10,10 @@ import torch
 from graphs_by_hand import case_of
 
 from fuzzer.lanes import ONNXRUNTIME
-from fuzzer.lanes.base.prepared_case import PreparedCase, from_torch, laid_out, to_torch
+from fuzzer.lanes.base.arrays import from_torch, laid_out, to_torch
+from fuzzer.lanes.base.prepared_case import PreparedCase
 from fuzzer.lanes.onnx.runtime import OnnxRuntimeLane
+from fuzzer.lanes.torch.prepared import model_of, tensors_of
 from generators.graph import Array, Case, DType, Layout
 
 BFLOAT16 = DType.BFLOAT16.numpy
@@ -97,7 +99,7 @@ def test_layouts_of_odd_shapes(layout: Layout, shape: tuple[int, ...]) -> None:
 def test_inputs_of_a_case_are_laid_out_anew_each_time(layout: Layout) -> None:
     case = rounded("float32", layout)
     prepared = PreparedCase(case, lambda stage: None)
-    (one,), (other,) = prepared.torch_inputs(), prepared.torch_inputs()
+    (one,), (other,) = tensors_of(prepared), tensors_of(prepared)
     expected = laid_out(torch.from_numpy(case.tensors["x0"]), layout)
     assert one.stride() == other.stride() == expected.stride()
     assert torch.equal(one, expected)
@@ -114,12 +116,12 @@ def test_parameters_are_not_among_the_inputs() -> None:
         lambda item: np.full(2, numbers[item.value.name], np.float32),
     )
     prepared = PreparedCase(case, lambda stage: None)
-    model = prepared.model
+    model = model_of(prepared)
     assert [(name, p.tolist()) for name, p in model.named_parameters()] == [("w0", [3.0, 3.0])]
     assert [(name, b.tolist()) for name, b in model.named_buffers()] == [("b0", [1.0, 1.0])]
     assert not model.training
-    assert model is not prepared.model
-    (x0,) = prepared.torch_inputs()
+    assert model is not model_of(prepared)
+    (x0,) = tensors_of(prepared)
     assert model(x0)[0].tolist() == [6.0, 6.0]
 
 
@@ -132,7 +134,7 @@ def test_a_failure_that_lanes_share_has_the_traceback_of_its_first_time() -> Non
 
     def depth() -> int:
         with pytest.raises(ValueError, match="no") as raised:
-            prepared._once("_part", fails)
+            prepared.once("part", fails)
         return len(list(traceback.walk_tb(raised.value.__traceback__)))
 
     depths = [depth() for _ in range(5)]

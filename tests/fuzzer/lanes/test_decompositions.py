@@ -14,8 +14,10 @@ from torch._subclasses import fake_impls  # noqa: E402
 from torch.export import exported_program  # noqa: E402
 from torch.export.exported_program import _split_decomp_table_to_cia_and_python_decomp, default_decompositions  # noqa: E402
 
-from fuzzer.lanes.base.prepared_case import PreparedCase, Quiet  # noqa: E402
+from fuzzer.lanes.base.prepared_case import PreparedCase  # noqa: E402
+from fuzzer.lanes.base.step import Quiet  # noqa: E402
 from fuzzer.lanes.torch.decompositions import forget_decompositions, overriding, remember_decompositions  # noqa: E402
+from fuzzer.lanes.torch.prepared import exported  # noqa: E402
 from generators.choice import NumpySource  # noqa: E402
 from generators.random_graph import generate  # noqa: E402
 
@@ -95,7 +97,7 @@ def test_programs_are_decomposed_alike_with_and_without_the_cache(
 
     def decomposed() -> str:
         try:
-            return str(PreparedCase(case, Quiet()).exported.graph)
+            return str(exported(PreparedCase(case, Quiet())).graph)
         except Exception as error:  # what torch.export does not take, it does not take either way
             return type(error).__name__
 

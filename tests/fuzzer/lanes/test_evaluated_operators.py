@@ -170,3 +170,50 @@ def test_gather_nd_without_coordinates_gives_the_whole_tensor_for_each_row(rows:
     attrs, index = SimpleNamespace(batch_dims=0), torch.zeros((rows, 0), dtype=torch.int64)
     assert value_of("gather_nd", attrs, (torch.tensor(5.0), index)).tolist() == [5.0] * rows
     assert value_of("gather_nd", attrs, (ROWS, index)).shape == (rows, 2, 3)
+
+
+def test_numbers_are_rounded_to_a_grid_and_back() -> None:
+    attrs = SimpleNamespace(axis=1, out_dtype="int8")
+    x, step, zero = torch.tensor([[0.24, 1.0], [-0.26, 900.0]]), torch.tensor([0.5, 2.0]), torch.tensor([1, -3])
+    found = value_of("quantize", attrs, (x, step, zero.to(torch.int8)))
+    assert (found.tolist(), found.dtype) == ([[1, -3], [0, 127]], torch.int8)
+    back = value_of("dequantize", SimpleNamespace(axis=1, out_dtype="float32"), (found, step, zero.to(torch.int32)))
+    assert back.tolist() == [[0.0, 0.0], [-0.5, 260.0]]
+    one = value_of("quantize", SimpleNamespace(axis=0, out_dtype="uint8"), (x, torch.tensor(0.5), torch.tensor(1)))
+    assert one.tolist() == [[1, 3], [0, 255]]
+
+
+@pytest.mark.parametrize(
+    ("axis", "keepdims", "expected"),
+    [
+        ((1,), False, ([2.0, 2.0], [2, 1])),
+        ((-2,), True, ([[1.0, 2.0, 1.0]], [[0, 1, 1]])),
+        (None, False, 2.0),
+        ((0, 1), True, [[2.0]]),
+    ],
+)
+def test_the_median_is_the_smaller_of_two_in_the_middle(axis: Any, keepdims: bool, expected: Any) -> None:
+    found = value_of("median", SimpleNamespace(axis=axis, keepdims=keepdims), (ROWS,))
+    assert (tuple(each.tolist() for each in found) if isinstance(found, tuple) else found.tolist()) == expected
+
+
+def test_axes_are_cut_into_blocks_which_are_padded_at_the_end() -> None:
+    attrs = SimpleNamespace(index_map="lambda i0, i1: (i1 // 2, i0, i1 % 2,)", pad_value=9)
+    assert value_of("layout_transform", attrs, (ROWS,)).tolist() == [[[1, 3], [3, 2]], [[2, 9], [1, 9]]]
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "strides", "expected"),
+    [((0, -2), (2, 3), (1, 1), [[3, 2], [2, 1]]), ((1, 2), (-3, 0), (-1, -2), [[1], [2]])],
+)
+def test_bounds_of_a_slice_may_be_tensors(begin: Any, end: Any, strides: Any, expected: Any) -> None:
+    found = value_of("dynamic_strided_slice", NO_ATTRS, (ROWS, *map(torch.tensor, (begin, end, strides))))
+    assert found.tolist() == expected
+
+
+def test_windows_sizes_and_dropout() -> None:
+    window = value_of("hamming_window", SimpleNamespace(dtype="float64"), (3, False, 0.5, 0.25))
+    assert window.tolist() == pytest.approx([0.25, 0.75, 0.25])
+    assert value_of("hamming_window", SimpleNamespace(dtype="float32"), (1, True, 0.5, 0.25)).tolist() == [1.0]
+    assert value_of("size", NO_ATTRS, (ROWS,)).item() == 6
+    assert [each.tolist() for each in value_of("nn.dropout", SimpleNamespace(rate=0.5), (FLOATS,))] == [[-2.5], [1.0]]

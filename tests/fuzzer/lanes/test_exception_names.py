@@ -8,6 +8,7 @@ from fuzzer.lanes.evaluated.common import Outside, Unknown
 from fuzzer.lanes.onnx.description import NoDescription
 from fuzzer.lanes.relax.compile_only import Refused
 from fuzzer.lanes.relax.sanitized import RunFailed, SanitizerReport
+from fuzzer.lanes.relax.schedules import WrongSchedule
 
 pytestmark = pytest.mark.slow
 
@@ -21,6 +22,7 @@ pytestmark = pytest.mark.slow
         (Refused, "fuzzer.lanes.written.Refused"),
         (SanitizerReport, "fuzzer.lanes.sanitized.SanitizerReport"),
         (RunFailed, "fuzzer.lanes.sanitized.RunFailed"),
+        (WrongSchedule, "fuzzer.lanes.schedules.WrongSchedule"),
     ],
 )
 def test_an_exception_has_the_full_name_that_saved_findings_have(exception: type[Exception], name: str) -> None:

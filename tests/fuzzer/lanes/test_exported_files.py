@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -14,7 +15,8 @@ from small_models import small
 
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import ONNX_READERS, SAMPLED_LANES, TVM_LANES
-from fuzzer.lanes.base.prepared_case import PreparedCase, Quiet
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Quiet
 from fuzzer.lanes.onnx.other_readers import OnnxReferenceLane
 from fuzzer.lanes.onnx.widened import widened, widened_inputs
 from fuzzer.triage.reproduce import observe
@@ -46,8 +48,8 @@ class Holding(PreparedCase):
     def __init__(self, file: onnx.ModelProto, inputs: dict[str, Array]) -> None:
         self.file, self.arrays = file, inputs
 
-    def onnx_file(self, importer: object, opset: int | None = None) -> onnx.ModelProto:
-        return self.file
+    def once(self, name: str, make: object, *, reads_inputs: bool = True) -> Any:
+        return self.file.SerializeToString()
 
     @property
     def inputs(self) -> dict[str, Array]:

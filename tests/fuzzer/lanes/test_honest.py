@@ -10,9 +10,11 @@ import torch
 from graphs_by_hand import Call, case_of
 
 from fuzzer.lanes import HONEST_LANES
-from fuzzer.lanes.base.prepared_case import PreparedCase, Quiet
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Quiet
 from fuzzer.lanes.envelope.layouts import other_layout
 from fuzzer.lanes.honest import CXX, HonestLane
+from fuzzer.lanes.torch.prepared import model_of, tensors_of
 from generators.graph import Array, Case, TensorType
 from oracles.lane import LaneSpec
 
@@ -31,7 +33,7 @@ def small() -> Case:
 def test_each_lane_computes_the_same_function(lane: LaneSpec) -> None:
     case = small()
     prepared = PreparedCase(case, Quiet())
-    right = prepared.model(*prepared.torch_inputs())[0].detach().numpy()
+    right = model_of(prepared)(*tensors_of(prepared))[0].detach().numpy()
     (array,) = HonestLane().run(prepared, lane, Quiet()).outputs
     np.testing.assert_allclose(array, right, rtol=1e-5)
     assert array.dtype == right.dtype
@@ -73,7 +75,7 @@ def test_onnxruntime_keeps_the_factor_of_a_product_in_its_dtype(dtype: str) -> N
     calls: list[Call] = [("v0", "mul_scalar", "x0", {"other": 0.1}), ("v1", "matmul", "v0 x1")]
     case = case_of({"x0": f"{dtype}[2,3]", "x1": f"{dtype}[3,2]"}, calls, "v1")
     prepared = PreparedCase(case, Quiet())
-    right = prepared.model(*prepared.torch_inputs())[0].detach().numpy()
+    right = model_of(prepared)(*tensors_of(prepared))[0].detach().numpy()
     for lane in OF_TORCH:
         if lane.variant.startswith("ort-"):
             (array,) = HonestLane().run(prepared, lane, Quiet()).outputs
@@ -91,7 +93,7 @@ def test_onnxruntime_transposes_a_matrix_that_it_multiplies_by_a_vector() -> Non
     ]
     case = case_of({"x0": "float32[2,3]", "x1": "float32[4]"}, calls, "v2 v3")
     prepared = PreparedCase(case, Quiet())
-    right = prepared.model(*prepared.torch_inputs())[0].detach().numpy()
+    right = model_of(prepared)(*tensors_of(prepared))[0].detach().numpy()
     for lane in OF_TORCH:
         if lane.variant.startswith("ort-"):
             np.testing.assert_allclose(HonestLane().run(prepared, lane, Quiet()).outputs[0], right, err_msg=lane.name)

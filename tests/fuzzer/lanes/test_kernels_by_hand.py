@@ -7,7 +7,9 @@ import torch
 from fakes import TORCH, TORCH_ENVELOPE, TORCH_F64
 from kernels_by_hand import RIGHT_KERNELS, WRONG_KERNELS, Implementation
 
-from fuzzer.lanes.base.prepared_case import PreparedCase, Quiet, from_torch, to_torch
+from fuzzer.lanes.base.arrays import from_torch, to_torch
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Quiet
 from fuzzer.lanes.torch.eager import TorchLane
 from generators.graph import Array, Case
 from oracles.against_torch import judge

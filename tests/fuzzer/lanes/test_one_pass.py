@@ -24,6 +24,7 @@ def drawn(name: str, count: int) -> list[tuple[Node, list[torch.Tensor]]]:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(ONE_PASS))
 def test_one_pass_is_the_same_function_in_exact_arithmetic(name: str) -> None:
     calls = drawn(name, 80)

@@ -11,7 +11,8 @@ import torch
 from graphs_by_hand import Call, case_of
 
 from fuzzer.lanes import ONNX, ONNX_ENVELOPE, ONNX_F64, ONNX_LANES, ONNX_WITNESS
-from fuzzer.lanes.base.prepared_case import PreparedCase, Quiet
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Quiet
 from fuzzer.lanes.envelope.measure import LAST_UNITS
 from fuzzer.lanes.envelope.program import double
 from fuzzer.lanes.onnx.kernel import ONNX as DIALECT
@@ -406,6 +407,7 @@ def test_all_of_them_are_operators_of_onnx() -> None:
     assert {op.name.rpartition("-")[0] for op in OPS if op.multiplies_by_zero is not never} == set(WITHOUT_ZEROS)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("title", sorted(TITLES & {*ONE_PASS, *WITHOUT_ZEROS}))
 def test_they_are_the_same_function_in_exact_arithmetic(title: str) -> None:
     calls = drawn_calls([op for op in OPS if op.name.rpartition("-")[0] == title])
@@ -423,6 +425,7 @@ def test_they_are_the_same_function_in_exact_arithmetic(title: str) -> None:
     assert compared > 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("title", sorted(IN_HALF))
 def test_they_are_nearly_the_same_function_in_half_precision(title: str) -> None:
     calls = drawn_calls([op for op in OPS if op.name.rpartition("-")[0] == title])

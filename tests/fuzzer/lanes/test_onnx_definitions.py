@@ -10,6 +10,7 @@ from onnx import helper
 
 from fuzzer.children.own_faults import is_own_fault
 from fuzzer.lanes.onnx.definitions.legal import NotEvaluated
+from fuzzer.lanes.onnx.session import NotKnown
 from fuzzer.lanes.onnx.witnesses import by_interpreter, by_onnxruntime
 
 INTS = [10, 11, 12, 13]
@@ -54,6 +55,29 @@ def test_both_readers_give_the_result(call: tuple) -> None:
     )
     for reader in (by_onnxruntime, by_interpreter):
         assert [array.tolist() for array in reader(model, arrays)] == wanted, reader.__name__
+
+
+def test_a_larger_output_shape_of_a_transposed_convolution_has_zeros_at_the_end() -> None:
+    """As in the test of the onnx package, `test_convtranspose_output_shape`."""
+    x, w = np.ones((1, 1, 2), np.float32), np.ones((1, 1, 2), np.float32)
+    node = helper.make_node("ConvTranspose", ["x", "w"], ["y"], output_shape=[6], strides=[3])
+    values = [helper.make_tensor_value_info(name, 1, [1, 1, 2]) for name in ("x", "w")]
+    graph = helper.make_graph([node], "graph", values, [helper.make_tensor_value_info("y", 1, None)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
+    for reader in (by_onnxruntime, by_interpreter):
+        (y,) = reader(model, {"x": x, "w": w})
+        assert y.tolist() == [[[1, 1, 0, 1, 1, 0]]], reader.__name__
+
+
+def test_a_file_that_is_newer_than_onnxruntime_is_not_known() -> None:
+    x, y = (helper.make_tensor_value_info(name, 1, [2]) for name in ("x", "y"))
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "graph", [x], [y])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 28)], ir_version=10)
+    with pytest.raises(NotKnown, match=r"^ONNX Runtime only \*guarantees\* support"):
+        by_onnxruntime(model, {"x": np.ones(2, np.float32)})
+    model.ir_version = 99
+    with pytest.raises(NotKnown, match="Unsupported model IR version: 99"):
+        by_onnxruntime(model, {"x": np.ones(2, np.float32)})
 
 
 def _element(array: np.ndarray) -> int:

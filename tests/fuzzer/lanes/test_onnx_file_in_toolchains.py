@@ -14,8 +14,10 @@ import sys
 
 sys.modules["onnxruntime"] = None
 
+from fuzzer.lanes.onnx.imported_file import onnx_file
 from fuzzer.lanes import MODEL_LANES, MODEL_SAMPLED_LANES
-from fuzzer.lanes.base.prepared_case import PreparedCase, Quiet
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Quiet
 from fuzzer.lanes.runners import runner_of
 from generators.choice import NumpySource
 from generators.onnx.random_graph import generate
@@ -23,7 +25,7 @@ from generators.onnx.random_graph import generate
 case = generate(NumpySource(1, 0), opset=17, symbolic=False)
 lanes = {lane.name: lane for lane in (*MODEL_LANES, *MODEL_SAMPLED_LANES)}
 plain, converted = lanes["relax-onnx-model-llvm"], lanes["relax-onnx-model-llvm-opset13"]
-print(len(PreparedCase(case, Quiet()).onnx_file(plain.importer).graph.node) > 0)
+print(len(onnx_file(PreparedCase(case, Quiet()), plain.importer).graph.node) > 0)
 print(runner_of(plain).supports(case, plain))
 print(runner_of(converted).supports(case, converted))
 """

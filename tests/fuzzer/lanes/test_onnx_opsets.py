@@ -11,13 +11,15 @@ from torch.onnx._internal.exporter._constants import TORCHLIB_OPSET
 
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import SAMPLED_LANES, TORCH, TVM_LANES, select
-from fuzzer.lanes.base.prepared_case import PreparedCase, Quiet
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Quiet
+from fuzzer.lanes.onnx.imported_file import onnx_file
 from oracles.lane import Importer, LaneSpec
 from oracles.outcome import Ran
 
 pytestmark = pytest.mark.tvm
 
-LANES = tuple(lane for lane in (*TVM_LANES, *SAMPLED_LANES) if lane.importer.is_onnx)
+LANES = tuple(lane for lane in (*TVM_LANES, *SAMPLED_LANES) if lane.importer.row.reads.is_exported_file)
 
 NOT_SELECTED = {("DequantizeLinear", 21), ("QuantizeLinear", 21)}
 """Versions for opsets 21 and 22 only."""
@@ -59,7 +61,7 @@ def test_the_lanes_have_the_oldest_and_the_newest_opset_of_the_newer_exporter_th
 @pytest.mark.parametrize("lane", [lane for lane in LANES if lane.opset], ids=str)
 def test_a_lane_reads_a_file_of_its_opset(executor: Executor, lane: LaneSpec) -> None:
     case = CASES["linear"]
-    file = PreparedCase(case, Quiet()).onnx_file(lane.importer, lane.opset)
+    file = onnx_file(PreparedCase(case, Quiet()), lane.importer, lane.opset)
     assert [entry.version for entry in file.opset_import if not entry.domain] == [lane.opset]
     reference, outcome = (outcome_of(executor, case, each) for each in (TORCH, lane))
     assert isinstance(reference, Ran), reference
@@ -74,7 +76,7 @@ def test_at_opset_7_axes_and_bounds_are_attributes(executor: Executor) -> None:
     case = case_of(
         {"x0": "float32[1,4]"}, [("v0", "squeeze", "x0", {"dim": (0,)}), ("v1", "clamp", "v0", attrs)], "v1", small
     )
-    file = PreparedCase(case, Quiet()).onnx_file(lane.importer, lane.opset)
+    file = onnx_file(PreparedCase(case, Quiet()), lane.importer, lane.opset)
     found = {node.op_type: [item.name for item in node.attribute] for node in file.graph.node}
     assert found == {"Squeeze": ["axes"], "Clip": ["max", "min"]}
     outcome = outcome_of(executor, case, lane)

@@ -12,7 +12,8 @@ import torch
 from graphs_by_hand import Call, case_of, numbered
 
 from fuzzer.lanes import TORCH, TORCH_ENVELOPE, TORCH_F64
-from fuzzer.lanes.base.prepared_case import PreparedCase, Quiet
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Quiet
 from fuzzer.lanes.envelope.measure import LAST_UNITS
 from fuzzer.lanes.envelope.program import Program
 from fuzzer.lanes.envelope.push import tiny
@@ -24,7 +25,7 @@ from fuzzer.lanes.torch.skipped_padding import WITHOUT_ZEROS
 from generators.choice import NumpySource
 from generators.graph import Array, Case, DType, Form, Input, Layout, Profile, TensorType
 from generators.random_graph import generate
-from generators.table import rows
+from generators.torch.ops import TABLE as ROWS
 from oracles.lane import Engine, Importer, LaneSpec
 from oracles.reference import rounding_error
 from oracles.tolerance import C
@@ -86,7 +87,7 @@ def test_node_by_node_is_the_whole_model(profile: Profile) -> None:
         assert {name: array.tobytes() for name, array in case.tensors.items()} == before
         forms |= {node.form for node in case.graph.nodes}
         layouts |= {item.layout for item in case.graph.inputs}
-    assert forms == {form for op in rows("torch").values() for form in (Form.PLAIN, *op.forms)}
+    assert forms == {form for op in ROWS.values() for form in (Form.PLAIN, *op.forms)}
     assert layouts == set(Layout)
 
 
@@ -129,6 +130,7 @@ DECOMPOSED, RAW = (
 )
 
 
+@pytest.mark.slow
 def test_an_exported_program_is_the_model() -> None:
     case = case_of({"x0": "float32[3,4] transposed"}, [("v0", "softmax", "x0", {"dim": 1})], "v0", thirds)
     (right,) = run(case, TORCH)

@@ -7,7 +7,8 @@ import pytest
 from graphs_by_hand import Call, case_of
 
 from fuzzer.lanes import GRADIENT_REFERENCES
-from fuzzer.lanes.base.prepared_case import PreparedCase, Quiet
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Quiet
 from fuzzer.lanes.envelope.measure import LAST_UNITS
 from fuzzer.lanes.torch.gradient import ULPS, TorchGradientLane
 from generators.graph import Case, DType, Input

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from small_models import CASES
 
-from fuzzer.campaign.drawn_lanes import ordered
+from fuzzer.campaign.plan.drawn_lanes import ordered
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import REFERENCES, TVM_LANES
 from generators.choice import NumpySource

@@ -8,6 +8,8 @@ from regression_by_hand import EXPORT, FAILURE, FX, LANES, small_corpus
 from fuzzer.regression.compare import Change, changes, expected_ends
 from fuzzer.regression.record import Entry
 from fuzzer.regression.runs import RIGHT, UNSUPPORTED, Ends
+from oracles.finding import Component, Finding, Kind, SideEffect
+from oracles.outcome import Stage
 
 OTHER = "ffffffffffff"
 
@@ -47,4 +49,16 @@ def test_a_lane_that_the_toolchain_cannot_run_is_left_out() -> None:
 
 
 def test_only_what_gets_worse_is_for_the_worse() -> None:
-    assert [change for change in Change if change.is_for_the_worse] == [Change.WORSE, Change.REFUSED, Change.OTHERWISE]
+    worse = [Change.WORSE, Change.REFUSED, Change.OTHERWISE]
+    assert [change for change in Change if change.is_for_the_worse(aliasing=False)] == worse
+    with_aliasing = [change for change in Change if change.is_for_the_worse(aliasing=True)]
+    assert set(with_aliasing) == {*worse, Change.ALIASED}
+
+
+def test_an_output_in_the_memory_of_an_input_is_a_change_of_its_own() -> None:
+    shared = Finding(Kind.ALIASED_OUTPUT, Component.TVM, EXPORT, Stage.RUN, SideEffect(aliases=((0, "x0"),)))
+    ends = Ends({EXPORT: OTHER}, {OTHER: shared}, frozenset(), 0.0)
+    right = Entry("0" * 12, ["add"], "", right=[EXPORT.name])
+    assert [each.change for each in changes(right, LANES, ends)] == [Change.ALIASED]
+    failing = Entry("0" * 12, ["add"], "", fails={EXPORT.name: FAILURE})
+    assert [each.change for each in changes(failing, LANES, ends)] == [Change.OTHERWISE]

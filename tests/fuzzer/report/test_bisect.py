@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -51,8 +50,7 @@ def git(folder: Path, *arguments: str) -> str:
     return done.stdout
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("git") is None, reason="no git here")
+@pytest.mark.programs("git")
 def test_git_bisect_skips_what_cannot_tell_and_names_the_commit_that_broke_it(tmp_path: Path) -> None:
     script = tmp_path / "repro.py"
     script.write_text(repro.script(record(CASE, Kind.REJECTED, TVM_ONNX, REFUSES, onnx=FILE)))

@@ -13,13 +13,13 @@ from fuzzer.isolate.reports import ScriptRun
 from fuzzer.report import own_script, wording
 from fuzzer.report.onnx_unused import operator_at_fault, without_unused
 from fuzzer.signature.blame import Blame, Place
-from fuzzer.triage.investigate import Confirmed, Sighting
+from fuzzer.triage.investigate import Investigated, Sighting
 from generators.onnx.model import Attribute, Node, OnnxModel, Tensor, Value
 from oracles.finding import Kind
 from oracles.lane import LaneSpec
 from oracles.outcome import Raised, Stage
 
-Make = Callable[..., tuple[Confirmed, Sighting]]
+Make = Callable[..., tuple[Investigated, Sighting]]
 
 VERSIONS = {"tvm": "0.27.0"}
 ONES = Tensor("INT64", (1,), b"\1\0\0\0\0\0\0\0")
@@ -73,7 +73,7 @@ class Scripts:
         return ScriptRun(1 if self.runs[-1] else 0)
 
 
-def confirmed(make: Make, blame: Blame) -> Confirmed:
+def confirmed(make: Make, blame: Blame) -> Investigated:
     finding = record(case_of({"x0": "float32[1]", "x1": "float32[1]"}, [("v0", "add", "x0 x1")], "v0"),
                      Kind.REJECTED, TVM_ONNX, Raised(Stage.IMPORT, "ValueError", "no value in Constant"))  # fmt: skip
     return replace(make()[0], finding=finding.finding, case=finding.case, onnx=FILE, blame=blame)
@@ -81,21 +81,21 @@ def confirmed(make: Make, blame: Blame) -> Confirmed:
 
 def test_a_finding_keeps_what_its_outputs_need(make: Make) -> None:
     scripts = Scripts('"Tile"')
-    saved = own_script.with_own_script(scripts, confirmed(make, Blame()), VERSIONS)
+    saved = own_script.with_own_script(scripts.run_script, confirmed(make, Blame()), VERSIONS)
     assert saved.onnx == without_unused(FILE)
     assert (saved.script, scripts.runs) == (ScriptRun(1), [True])
 
 
 def test_an_unused_node_stays_if_the_script_shows_nothing_without_it(make: Make) -> None:
     scripts = Scripts('"Shape"')
-    saved = own_script.with_own_script(scripts, confirmed(make, Blame()), VERSIONS)
+    saved = own_script.with_own_script(scripts.run_script, confirmed(make, Blame()), VERSIONS)
     assert saved.onnx == FILE
     assert (saved.script, scripts.runs) == (ScriptRun(1), [False, True])
 
 
 def test_an_unused_node_stays_if_its_converter_is_at_fault(make: Make) -> None:
     scripts = Scripts("value_ints")
-    saved = own_script.with_own_script(scripts, confirmed(make, AT_CONSTANT), VERSIONS)
+    saved = own_script.with_own_script(scripts.run_script, confirmed(make, AT_CONSTANT), VERSIONS)
     assert saved.onnx == without_unused(FILE, kept="Constant")
     assert (saved.script, scripts.runs) == (ScriptRun(1), [True])
 

@@ -9,18 +9,18 @@ from pathlib import Path
 from graphs_by_hand import case_of
 from records import record
 
-from fuzzer.campaign.store import Store
+from fuzzer.campaign.store.store import Store
 from fuzzer.findings import finding_file
 from fuzzer.isolate.reports import ScriptRun
 from fuzzer.lanes import SAMPLED_LANES
 from fuzzer.lanes.base.availability import Machine
 from fuzzer.report import own_script
-from fuzzer.triage.investigate import Confirmed, Sighting
+from fuzzer.triage.investigate import Investigated, Sighting
 from oracles.finding import Kind, Mismatch
 from oracles.lane import LaneSpec
 
 VERSIONS = {"tvm": "0.27.0"}
-Make = Callable[..., tuple[Confirmed, Sighting]]
+Make = Callable[..., tuple[Investigated, Sighting]]
 
 
 class Runner:
@@ -37,7 +37,7 @@ def test_the_script_that_runs_is_the_one_that_is_saved(make: Make, tmp_path: Pat
     found, _ = make()
     runner = Runner(ScriptRun(1))
     with Store(tmp_path, 1) as store:
-        doc = store.save(own_script.with_own_script(runner, found, VERSIONS), VERSIONS)
+        doc = store.save(own_script.with_own_script(runner.run_script, found, VERSIONS), VERSIONS)
     assert doc is not None
     folder = tmp_path / "crashes" / doc.slug
     assert runner.ran == [((folder / "repro.py").read_text(), found.finding.lane)]
@@ -48,7 +48,7 @@ def test_a_script_that_does_not_show_its_bug_gives_a_warning(make: Make) -> None
     found, _ = make()
     lines = {}
     for run in (ScriptRun(1), ScriptRun(0), ScriptRun(125), ScriptRun(None, "it took more than 90 s")):
-        doc = finding_file.document(own_script.with_own_script(Runner(run), found, VERSIONS), VERSIONS)
+        doc = finding_file.document(own_script.with_own_script(Runner(run).run_script, found, VERSIONS), VERSIONS)
         lines[run.exit_code] = own_script.warning(doc)
     slug = doc.slug
     assert lines == {
@@ -62,7 +62,7 @@ def test_a_script_that_does_not_show_its_bug_gives_a_warning(make: Make) -> None
 def test_the_script_of_a_flaky_finding_is_not_run_and_gives_no_warning(make: Make) -> None:
     found, _ = make()
     runner = Runner(ScriptRun(0))
-    flaky = own_script.with_own_script(runner, replace(found, again=1), VERSIONS)
+    flaky = own_script.with_own_script(runner.run_script, replace(found, again=1), VERSIONS)
     assert flaky.script == ScriptRun(None, "flaky")
     assert runner.ran == []
     assert own_script.warning(finding_file.document(flaky, VERSIONS)) == ""
@@ -73,8 +73,10 @@ def test_a_script_for_a_gpu_is_not_run_without_one() -> None:
     case = case_of({"x0": "float32[2]"}, [("v0", "neg", "x0")], "v0")
     wrong = record(case, Kind.WRONG_VALUE, cuda, Mismatch(0, "1", "2"))
     runner = Runner(ScriptRun(1))
-    nothing = Machine(which=lambda name: None, devices=lambda: ())
-    assert own_script.run(runner, wrong, nothing) == ScriptRun(None, "it needs a GPU, and there is none here")
+    nothing = Machine(which=lambda name: None, devices=lambda kind: ())
+    assert own_script.run(runner.run_script, wrong, nothing) == ScriptRun(
+        None, "it needs a GPU, and there is none here"
+    )
     assert runner.ran == []
 
 

@@ -16,7 +16,7 @@ import msgspec
 import pytest
 from warm_python import WarmPython
 
-from fuzzer.findings import finding_file
+from fuzzer.findings import finding_doc, finding_file
 from fuzzer.findings.record import FindingRecord
 from fuzzer.report import issue, repro
 from generators import case_file
@@ -26,7 +26,7 @@ STORED: list[dict[str, Any]] = json.loads(Path(__file__).with_name("real_finding
 
 
 def loaded(stored: dict[str, Any]) -> FindingRecord:
-    doc = msgspec.convert(finding_file.with_float_numbers(stored["finding"]), finding_file.FindingDoc)
+    doc = msgspec.convert(finding_file.with_float_numbers(stored["finding"]), finding_doc.FindingDoc)
     tensors = base64.b85decode(stored["tensors"])
     case = case_file.decode(json.dumps(stored["case"]).encode(), tensors, doc.slug)
     file = stored["onnx"]

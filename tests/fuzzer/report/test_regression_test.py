@@ -14,7 +14,7 @@ import pytest
 from graphs_by_hand import case_of
 from records import record
 
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.findings.record import FindingRecord, read
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.isolate.reports import ScriptRun
@@ -136,13 +136,13 @@ def test_it_must_fail_as_the_finding_does(
     doc: FindingDoc = saved_record.doc
     stored = msgspec.structs.replace(doc, evidence=type(doc.evidence).of(evidence))
     runner = Runner(code)
-    assert fails(runner, replace(saved_record, doc=stored)) is failed
+    assert fails(runner.run_script, replace(saved_record, doc=stored)) is failed
     assert "tvm.testing" not in runner.source
 
 
 def test_a_test_that_passes_today_is_not_saved(saved: Path) -> None:
-    assert regression_test.test_to_show(Runner(0), read(saved)) is None
-    text = regression_test.test_to_show(Runner(1), read(saved))
+    assert regression_test.test_to_show(Runner(0).run_script, read(saved)) is None
+    text = regression_test.test_to_show(Runner(1).run_script, read(saved))
     assert text is not None
     add_test(saved, text)
     assert (saved / regression_test.NAME).read_text() == text
@@ -154,7 +154,7 @@ def test_the_tests_of_shipped_findings_fail_today(tmp_path: Path) -> None:
     """With the check, not with pytest: it asks for the failure of the finding, and not for any."""
     slugs = ("internal-error-groupnorm-df70d571aecc", "wrong-dtype-rfloordividescalar-b0322ee01467")
     with Fleet(tmp_path, finder(None)) as fleet:
-        assert all(fails(fleet, read(CRASHES / slug)) for slug in slugs)
+        assert all(fails(fleet.run_script, read(CRASHES / slug)) for slug in slugs)
 
 
 @pytest.mark.tvm

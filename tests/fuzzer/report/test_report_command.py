@@ -53,6 +53,14 @@ def test_what_is_stored_gives_the_same_reports(tmp_path: Path) -> None:
         assert text(found, format) == text(FOUND, format)
 
 
+def test_the_page_shows_control_characters_and_changes_of_the_writing_direction() -> None:
+    """Otherwise a text may look like another one."""
+    evidence = Raised(Stage.COMPILE, "E", "\u202eevil\u2066 \x1b[2J")
+    html = page.html(record(CASE, Kind.INTERNAL_ERROR, TVM, evidence))
+    assert "\\u202eevil\\u2066 \\x1b[2J" in html
+    assert html.replace("\n", "").isprintable()
+
+
 def test_markdown_is_that_of_the_issue() -> None:
     assert text(FOUND, Format.MD) == issue.text(FOUND)
 

@@ -16,7 +16,9 @@ from records import record
 from warm_python import WarmPython
 
 from fuzzer.lanes import EVERY_TVM_LANE, ONNXRUNTIME, TVM_LANES, readers_of
-from fuzzer.lanes.base.prepared_case import PreparedCase, from_torch
+from fuzzer.lanes.base.arrays import from_torch
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.torch.prepared import model_of, tensors_of
 from fuzzer.report import python_source, repro, repro_values, repro_verdict
 from generators.builder import Builder
 from generators.check import check
@@ -72,7 +74,7 @@ EVIDENCE = [
     (Kind.WRONG_DTYPE, Mismatch(0, "int64", "float32")),
     (Kind.WRONG_VALUE, Mismatch(0, "1.0", "2.0", WORST)),
     (Kind.WRONG_VALUE, Mismatch(0, "1", "2", WorstElement((), 1.0, 2.0, 0.0, 0.0))),
-    (Kind.UNSTABLE, Mismatch(0, "the first", "1 of 2 elements differ")),
+    (Kind.SECOND_RUN_DIFFERS, Mismatch(0, "the first", "1 of 2 elements differ")),
     *(
         (Kind.OUT_OF_BOUNDS_READ, MemoryAccess(Access.READ, tensor, Side.BEFORE, 3, "float32"))
         for tensor in ("input x0", "a constant", "output 0")
@@ -113,13 +115,20 @@ LANES = {lane.name: lane for lane in EVERY_TVM_LANE}
 
 
 @pytest.mark.tvm
-@pytest.mark.parametrize("lane", ["relax-export-llvm", "relax-export-compiled", "relax-export-inputs"])
 @pytest.mark.parametrize(
-    ("tensor", "calls"),
+    ("lane", "tensor", "calls"),
     [
-        ("input x0", [("v0", "select", "x0", {"dim": 0, "index": -1})]),
-        ("an intermediate tensor", [("v1", "neg", "x0"), ("v0", "select", "v1", {"dim": 0, "index": -1})]),
-        ("a constant", [("v1", "select", "w0", {"dim": 0, "index": -1}), ("v0", "mul", "v1 x0")]),
+        ("relax-export-llvm", "input x0", [("v0", "select", "x0", {"dim": 0, "index": -1})]),
+        (
+            "relax-export-compiled",
+            "an intermediate tensor",
+            [("v1", "neg", "x0"), ("v0", "select", "v1", {"dim": 0, "index": -1})],
+        ),
+        (
+            "relax-export-inputs",
+            "a constant",
+            [("v1", "select", "w0", {"dim": 0, "index": -1}), ("v0", "mul", "v1 x0")],
+        ),
     ],
 )
 def test_a_read_out_of_bounds_shows(
@@ -134,8 +143,14 @@ def test_a_read_out_of_bounds_shows(
 
 
 @pytest.mark.tvm
-@pytest.mark.parametrize(("steps", "status"), [("", 0), ("write=1", 1), ("write=-1", 1)])
-@pytest.mark.parametrize("tensor", ["an intermediate tensor", "output 0"])
+@pytest.mark.parametrize(
+    ("tensor", "steps", "status"),
+    [
+        ("an intermediate tensor", "", 0),
+        ("an intermediate tensor", "write=1", 1),
+        ("output 0", "write=-1", 1),
+    ],
+)
 def test_a_write_out_of_bounds_shows(warm: WarmPython, tensor: str, steps: str, status: int, tmp_path: Path) -> None:
     case = case_of({"x0": "float32[8]"}, [("v0", "neg", "x0")], "v0")
     access = MemoryAccess(Access.WRITE, tensor, Side.AFTER, 1, "float32")
@@ -193,12 +208,12 @@ def lines(script: str, start: str, end: str) -> list[str]:
 def assert_the_same_inputs_and_results(case: Case, script: str) -> None:
     scope = before_the_lane(script)
     prepared = PreparedCase(case, lambda stage: None)
-    given = prepared.torch_inputs()
+    given = tensors_of(prepared)
     for made, right in zip(scope["inputs"], given, strict=True):
         assert (made.dtype, made.shape, made.stride()) == (right.dtype, right.shape, right.stride())
         assert torch.equal(made, right)
     with torch.no_grad():
-        outputs = prepared.model(*given)
+        outputs = model_of(prepared)(*given)
     for got, want in zip(scope["expected"], map(from_torch, outputs), strict=True):
         assert (got.dtype, got.shape, got.tobytes()) == (want.dtype, want.shape, want.tobytes())
 
@@ -343,7 +358,7 @@ ZEROS = case_of({"x0": "float32[4,3]", "x1": "int64[2]"}, [("v0", "neg", "x0"), 
 ZEROS = replace(ZEROS, tensors={name: np.zeros_like(array) for name, array in ZEROS.tensors.items()})
 
 
-@pytest.mark.parametrize("kind", [Kind.UNSTABLE, Kind.NONDETERMINISTIC])
+@pytest.mark.parametrize("kind", [Kind.SECOND_RUN_DIFFERS, Kind.NONDETERMINISTIC])
 def test_results_that_change_between_runs_are_never_looked_for_in_zeros(kind: Kind) -> None:
     """Unwritten memory holds zeros often. Integers stay: they may be indices."""
     script = repro.script(record(ZEROS, kind, LLVM, Mismatch(0, "the first", "others")))
@@ -365,7 +380,7 @@ def test_results_that_change_between_runs_are_never_looked_for_in_zeros(kind: Ki
 )
 def test_runs_are_compared_bit_by_bit(results: list[list[float]], code: int) -> None:
     """4.6e-44 is what memory of somebody else held; a result that is the same each time may be rounded."""
-    script = repro.script(record(ZEROS, Kind.UNSTABLE, LLVM, Mismatch(0, "the first", "others")))
+    script = repro.script(record(ZEROS, Kind.SECOND_RUN_DIFFERS, LLVM, Mismatch(0, "the first", "others")))
     verdict = script[script.index("want = expected[0]") :]
     runs = [[np.array(numbers, np.float32)] for numbers in results]
     scope = {"np": np, "sys": sys, "expected": [np.array([0.0, 1.0], np.float32)], "run_tvm": lambda: runs}
@@ -444,7 +459,7 @@ def test_what_follows_a_rule_is_written_as_the_rule(array: Array, text: str) -> 
 def test_script_of_a_real_bug_exits_1(warm: WarmPython, tmp_path: Path) -> None:
     """TVM 0.27: select with a negative index reads out of bounds."""
     case = one_op("select", {"dim": 0, "index": -1}, 4, 3)
-    found = record(case, Kind.UNSTABLE, LLVM, Mismatch(0, "the first run's result", "3 of 3 elements differ"))
+    found = record(case, Kind.SECOND_RUN_DIFFERS, LLVM, Mismatch(0, "the first run's result", "3 of 3 elements differ"))
     done = warm.run(repro.script(found), tmp_path)
     assert done.returncode == 1, done.output
     assert "expected, in each run:" in done.output

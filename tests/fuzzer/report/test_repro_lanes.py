@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,17 +16,18 @@ from graphs_by_hand import Call, case_of, numbered
 from records import record
 from warm_python import WarmPython
 
-from fuzzer.campaign.drawn_lanes import with_open_sizes
+from fuzzer.campaign.plan.drawn_lanes import with_open_sizes
 from fuzzer.lanes import SAMPLED_LANES, TVM_LANES
-from fuzzer.lanes.base.availability import CompileOnly, Missing, availability
+from fuzzer.lanes.base.availability import CompileOnly, Missing, availability, runs_by_kernels
+from fuzzer.lanes.target_table import SCHEDULED_LANES
 from fuzzer.report import repro
 from generators.choice import NumpySource
 from generators.graph import Case, Graph, Input, Node, Symbol, TensorType, Value
 from generators.table import TABLE
 from oracles.finding import Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, WorstElement
-from oracles.lane import Importer, LaneSpec, returns_gradients
+from oracles.lane import SCHEDULES, Importer, LaneSpec, returns_gradients
 from oracles.outcome import FAILURES, Cause, Died, IllFormed, Mutant, MutantFate, Raised, Stage
-from oracles.targets import TARGETS_BY_NAME
+from oracles.targets import Runs, target_named
 from oracles.transforms import TRANSFORMS_BY_NAME
 
 LLVM = TVM_LANES[0]
@@ -55,6 +57,23 @@ def script(lane: LaneSpec, kind: Kind, evidence: Evidence, case: Case | None = N
     return repro.script(record(case or case_for(lane), kind, lane, evidence, stage=Stage.RUN))
 
 
+OF_A_TEXT = [
+    replace(LLVM, name=f"relax-export-{number}", target=text)
+    for number, text in enumerate(
+        ("cuda -arch=sm_90", "llvm -mattr=+avx2,+fma -num-cores=4", "llvm -mcpu=unheard-of", "c -march=x", "metal")
+    )
+]
+"""Lanes whose targets are no rows."""
+
+
+def test_a_target_that_is_no_row_is_a_literal_in_the_script() -> None:
+    evidence = Raised(Stage.COMPILE, "E", "no")
+    records = (record(LINEAR, Kind.REJECTED, lane, evidence, stage=Stage.COMPILE) for lane in OF_A_TEXT)
+    of_cuda, of_llvm, *_ = map(repro.script, records)
+    assert 'tvm.target.Target({"kind": "cuda", "arch": "sm_90"})' in of_cuda
+    assert 'tvm.target.Target({"kind": "llvm", "mattr": ["+avx2", "+fma"], "num-cores": 4})' in of_llvm
+
+
 EDITS = '[[1, {"type": "None"}], [2, {"a": true}]]'
 EVIDENCE: list[tuple[Kind, Evidence]] = [
     (Kind.REJECTED, Raised(Stage.IMPORT, "tvm.error.InternalError", "no")),
@@ -76,7 +95,7 @@ EVIDENCE: list[tuple[Kind, Evidence]] = [
 ]
 
 
-@pytest.mark.parametrize("lane", [*SAMPLED_LANES, *TVM_LANES], ids=str)
+@pytest.mark.parametrize("lane", [*SAMPLED_LANES, *TVM_LANES, *OF_A_TEXT], ids=str)
 @pytest.mark.parametrize(("kind", "evidence"), EVIDENCE, ids=[f"{i}-{kind}" for i, (kind, _) in enumerate(EVIDENCE)])
 @pytest.mark.exhaustive
 def test_every_lane_and_evidence_gives_a_whole_script(lane: LaneSpec, kind: Kind, evidence: Evidence) -> None:
@@ -89,15 +108,18 @@ def test_every_lane_and_evidence_gives_a_whole_script(lane: LaneSpec, kind: Kind
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     assert imported <= used, f"not used: {imported - used}"
     assert not {"fuzzer", "generators", "oracles"} & imported
-    assert "@" not in text.replace("@tvm.ir.instrument", "").replace("@tvm.transform.module_pass", "")
+    for allowed in ("@tvm.ir.instrument", "@tvm.transform.module_pass", "@group", "@binding"):  # the last two are WGSL
+        text = text.replace(allowed, "")
+    assert "@" not in text
     assert "\n\n\n\n" not in text
-    assert len(text.splitlines()) <= 114
+    launches = target_named(lane.target).runs is Runs.BY_KERNELS
+    assert len(text.splitlines()) <= (240 if launches else 114)
 
 
 @pytest.mark.slow
 def test_all_of_them_are_as_ruff_leaves_them(tmp_path: Path) -> None:
     """Each lane with one evidence in turn, each evidence with many lanes."""
-    for number, lane in enumerate([*SAMPLED_LANES, *TVM_LANES] * 3):
+    for number, lane in enumerate([*SAMPLED_LANES, *TVM_LANES, *OF_A_TEXT] * 3):
         kind, evidence = EVIDENCE[number * 5 % len(EVIDENCE)]
         if lane.importer is not Importer.DYNAMO or isinstance(evidence, (*FAILURES, Mismatch)):
             (tmp_path / f"{number}_{kind.name}.py".lower()).write_text(script(lane, kind, evidence))
@@ -117,7 +139,7 @@ VARIANTS = ("llvm-O1", "llvm-O2", "llvm-v2", "llvm-v3", "llvm-avx2", "llvm-avx51
 """Targets whose scripts differ from another's in a word."""
 PASS_WITH_OPEN_SIZES = with_open_sizes(NumpySource(0), TRANSFORMS_BY_NAME["FuseTIR"])
 TOLD_APART = [
-    *(lane for lane in SAMPLED_LANES if lane.variant != "mutants" and lane.target not in VARIANTS),
+    *(lane for lane in SAMPLED_LANES if lane.variant not in ("mutants", SCHEDULES) and lane.target not in VARIANTS),
     PASS_WITH_OPEN_SIZES,
 ]
 
@@ -131,12 +153,24 @@ def test_the_script_of_a_lane_without_the_bug_says_that_it_is_gone(
     match availability(lane):
         case Missing(why) | CompileOnly(why, None):
             pytest.skip(why)
-    if TARGETS_BY_NAME[lane.target].written:
+    if target_named(lane.target).written and not runs_by_kernels(lane):
         done = warm.run(script(lane, Kind.INTERNAL_ERROR, REFUSED), tmp_path)
     else:
         output, against = (1, "torch.autograd") if returns_gradients(lane) else (0, "PyTorch")
         done = warm.run(script(lane, Kind.WRONG_VALUE, Mismatch(output, "1", "2", WORST, against=against)), tmp_path)
     assert done.returncode == 0, done.output
+
+
+@pytest.mark.tvm
+@pytest.mark.parametrize("lane", SCHEDULED_LANES, ids=str)
+def test_the_script_of_a_right_schedule_says_that_the_bug_is_gone(
+    warm: WarmPython, lane: LaneSpec, tmp_path: Path
+) -> None:
+    wrong = Raised(Stage.COMPILE, "fuzzer.lanes.schedules.WrongSchedule", "dlight's rule Fallback changes it")
+    finding = record(case_for(lane), Kind.INTERNAL_ERROR, lane, wrong, stage=Stage.COMPILE)
+    done = warm.run(repro.script(finding), tmp_path)
+    assert done.returncode == 0, done.output
+    assert done.output.endswith("the bug is gone: there is no error\n")
 
 
 def with_a_program_in_front(folder: Path, name: str, text: str) -> None:

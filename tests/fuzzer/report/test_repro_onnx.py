@@ -107,10 +107,6 @@ def test_it_needs_no_pytorch(kind: Kind, evidence: Evidence) -> None:
 @pytest.mark.parametrize(
     ("node", "why"),
     [
-        (
-            helper.make_node("If", ["c"], ["y"], then_branch=ADD.graph, else_branch=ADD.graph),
-            "attribute '(then|else)_branch'",
-        ),
         (helper.make_node("Custom", [], ["y"], low=-np.inf), "attribute 'low'"),
     ],
 )

@@ -23,7 +23,8 @@ from fuzzer.findings.headline import headline
 from fuzzer.findings.record import FindingRecord
 from fuzzer.findings.severity import severity_of
 from fuzzer.lanes import EVERY_TVM_LANE, ONNX
-from fuzzer.lanes.base.prepared_case import PreparedCase, Quiet
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Quiet
 from fuzzer.lanes.onnx.description import described
 from fuzzer.lanes.onnx.proto import to_proto
 from fuzzer.lanes.runners import runner_of
@@ -156,6 +157,18 @@ sys.exit(1 if wrong else 0)
     )
 
 
+def test_the_script_and_the_report_of_a_newer_file_name_the_evaluator() -> None:
+    """onnxruntime does not run opset 28."""
+    newer = found(case_of({"x0": "float32[2]"}, [("v0", "Neg-13", "x0")], "v0", opset=28), Kind.WRONG_VALUE, WRONG)
+    script = body(newer)
+    assert "from onnx.reference import ReferenceEvaluator\n" in script
+    assert "\nexpected = ReferenceEvaluator(model).run(None, inputs)\n" in script
+    assert "onnxruntime" not in script
+    report = issue.text(newer)
+    assert "The result agrees with that of the reference evaluator of the onnx package." in report
+    assert "| the reference evaluator | `2.0` |" in report
+
+
 def test_the_script_converts_what_the_lane_converts() -> None:
     script = body(CONVERTED)
     assert "import onnx\n" in script
@@ -233,6 +246,7 @@ BFLOAT16_INSIDE = case_of(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [BFLOAT16, BFLOAT16_INSIDE])
 def test_bfloat16_is_compared_with_what_onnxruntime_computes_in_float32(case: Case) -> None:
     """As the lane does: the results are those of the lane, bit by bit."""
@@ -266,9 +280,10 @@ def test_the_issue_of_a_failed_import() -> None:
     assert text.startswith(
         "# [Bug][Relax][Frontend][ONNX] `from_onnx` on `Constant` fails: no value in Constant "
         "(converter `Constant._impl_v13`, `repeats` from Constant)\n\n"
-        "`from_onnx` on `Constant` fails with `ValueError`. Steps: `from_onnx`, target `llvm`, `tirx.disable_assert`. "
-        "The model has opset 17. At fault is the frontend: its converter `Constant._impl_v13`, at `Tile`. "
-        "The importer stops at `Constant`.\n\n"
+        "- **What**: `from_onnx` on `Constant` fails with `ValueError`.\n"
+        "- **Where**: the frontend: its converter `Constant._impl_v13`, at `Tile`. The importer stops at `Constant`. "
+        "Steps: `from_onnx`, target `llvm`, `tirx.disable_assert`, model of opset 17.\n"
+        "- **Since**: Seen in TVM 0.27.0; no other release was run.\n\n"
         "### Expected behavior\n\n"
         "onnxruntime and the reference evaluator of the onnx package run this model; TVM should import, compile and "
         "run it, or say plainly that it does not support it.\n"

@@ -35,6 +35,7 @@ def refused(lane: LaneSpec) -> str:
     return written(PAD, lane, Kind.INTERNAL_ERROR, REFUSED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lane", RELAY_LANES, ids=str)
 def test_a_script_is_python_that_asks_for_relay_and_for_nothing_of_relax(lane: LaneSpec) -> None:
     text = refused(lane)
@@ -44,6 +45,7 @@ def test_a_script_is_python_that_asks_for_relay_and_for_nothing_of_relax(lane: L
     assert "relax" not in text
 
 
+@pytest.mark.slow
 def test_it_does_what_the_lane_does() -> None:
     assert "relay.frontend.from_pytorch(traced, types)" in refused(NAMED["relay-torch-O0"])
     assert "PassContext(opt_level=0):" in refused(NAMED["relay-torch-O0"])

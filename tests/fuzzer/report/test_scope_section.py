@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from fuzzer.findings import finding_file
+from fuzzer.findings import finding_doc, finding_file
 from fuzzer.findings.record import FindingRecord, read
 from fuzzer.report import issue, scope_section
 from fuzzer.report.add_to import add_scope
@@ -54,16 +54,20 @@ def test_the_section(saved: Path) -> None:
     assert text_of(with_scope(saved, SCOPE)).split("\n") == [
         "It fails where x0 is int32 or int64 (40 of 40 held-out cases agree).",
         "",
+        "<details>",
+        "<summary>All that was tried</summary>",
+        "",
         "|one thing changed|fails|passes|fails in another way|",
         "|---|---|---|---|",
         "|dtype of x0|int64, int32|float32|int8|",
-        "",
-        "Of similar operators `neg` fails, `abs` and `exp` pass.",
         "",
         "|route| |",
         "|---|---|",
         "|from\\_fx|**fails**|",
         "|from\\_onnx|passes|",
+        "",
+        "</details>",
+        "",
     ]
 
 
@@ -74,7 +78,11 @@ def test_an_issue_has_the_section_only_where_the_scope_is_known(saved: Path) -> 
 
 def test_without_a_statement_the_table_stays(saved: Path) -> None:
     text = text_of(with_scope(saved, replace(SCOPE, statement=None)))
-    assert text.startswith("No simple condition says when it fails.\n\n|one thing changed|")
+    condition = "In the table it fails where the dtype of x0 is int64 or int32; "
+    assert text.startswith(
+        f"{condition}no simple condition fits all other cases.\n\n"
+        "<details>\n<summary>All that was tried</summary>\n\n|one"
+    )
 
 
 def test_the_scope_is_saved_in_the_folder_and_nothing_else_changes(saved: Path) -> None:
@@ -83,9 +91,9 @@ def test_the_scope_is_saved_in_the_folder_and_nothing_else_changes(saved: Path) 
     after = {path.name: path.read_bytes() for path in saved.iterdir()}
     assert finding_file.read(saved).scope == SCOPE
     assert msgspec.structs.replace(record.doc, scope=NO_SCOPE) == msgspec.json.decode(
-        before["finding.json"], type=finding_file.FindingDoc
+        before["finding.json"], type=finding_doc.FindingDoc
     )
-    assert {name for name in before if before[name] != after[name]} == {"finding.json", "issue.md"}
+    assert {name for name in before if before[name] != after[name]} == {"finding.json", "issue.md", "mark.txt"}
     assert before.keys() == after.keys()
     assert after["issue.md"].decode() == issue.text(record)
 

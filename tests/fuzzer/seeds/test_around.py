@@ -131,7 +131,10 @@ def test_a_module_of_a_file_is_exported(tmp_path: Path, capfd: pytest.CaptureFix
         ("end", r"status 0\): a word of the module"),
     ],
 )
-def test_a_file_without_a_module_is_refused_in_one_line(name: str, why: str, tmp_path: Path) -> None:
+def test_a_file_without_a_module_is_refused_in_one_line(
+    name: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)  # with it, what the file prints comes first in any case
     (tmp_path / "net.py").write_text(NET)
     with pytest.raises(Invalid, match=rf"net\.py: {name} cannot be exported \({why}$"):
         export_module(tmp_path / "net.py", name, tmp_path)

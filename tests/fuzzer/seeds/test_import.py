@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +14,17 @@ from archives import document, node, write
 from in_process import fuzz
 from onnx import TensorProto, helper
 
-from fuzzer.campaign.cases import random_cases
-from fuzzer.campaign.settings import LaneMix, Settings
+from fuzzer.campaign.cases.cases import random_cases
+from fuzzer.campaign.plan.settings import LaneMix, Settings
 from fuzzer.coverage.onnx_features import Feature, reason_of
 from fuzzer.isolate.validity import CaseCheck, CaseVerdict, Validity
 from fuzzer.lanes import TVM_LANES
 from fuzzer.seeds import corpus, pt2
 from fuzzer.seeds import extract as extracting
-from fuzzer.seeds.imported import files_of, run
+from fuzzer.seeds.extract import Extracted
+from fuzzer.seeds.imported import MOST_REASONS, Imported, files_of, run
 from fuzzer.seeds.resolve import resolve
-from fuzzer.system.terminal import one_sentence
+from fuzzer.system.terminal import MOST_CHARACTERS, one_sentence
 from generators import case_file
 from generators.check import check
 from generators.graph import Case, Invalid
@@ -126,8 +128,7 @@ BRANCHES = {
 @pytest.mark.parametrize(
     ("op", "opset", "attributes", "why"),
     [
-        ("Relu", 6, {}, "opset 6 is not within 7 to 26"),
-        ("Relu", 27, {}, "opset 27 is not within 7 to 26"),
+        ("Relu", 29, {}, "opset 29 is not within 1 to 28"),
         ("If", 17, BRANCHES, "contains a graph"),
         ("Selu", 17, {"alpha": math.inf}, "contains numbers that are not finite"),
         ("NonZero", 17, {}, f"there is no row of this operator: {reason_of(Feature('NonZero', 9))}"),
@@ -152,6 +153,18 @@ def test_a_file_without_a_case_is_bad_input_with_the_reason(
     reason = f"no node has a row of the operator table: {op}: {why}"
     assert printed.err == one_sentence(f"fuzz: {path}: nothing is imported: {reason}") + "\n"
     assert not (tmp_path / "c").exists()
+
+
+def test_the_reasons_of_a_file_are_cut(tmp_path: Path) -> None:
+    """A file of a megabyte had a line of a megabyte."""
+    names = [f"{'f' * 5000}{number}" for number in range(MOST_REASONS + 5)]
+    nodes = [node(f"{name}.default", f"r{place}", self="$x") for place, name in enumerate(names)]
+    types = {"x": "float32[2]", **{f"r{place}": "float32[2]" for place in range(len(names))}}
+    path = write(tmp_path / "m.pt2", document(types, *nodes, inputs="x"))
+    resolved = resolve(pt2.read(path))
+    _, *lines, last = Imported(path, Extracted("m", resolved, (), 0, Counter()), (), ()).lines()
+    assert (len(lines), last) == (MOST_REASONS, "  and 5 more")
+    assert max(map(len, lines)) <= 2 + MOST_CHARACTERS
 
 
 @pytest.mark.tvm
@@ -210,7 +223,7 @@ def test_a_campaign_runs_its_corpus_first_and_mutates_it_later(tmp_path: Path) -
     for case in mutants:
         check(case)
     assert len({case_file.digest(case) for case in mutants}) > 4
-    alone = random_cases(Settings(tmp_path, 1, LaneMix(TVM_LANES[:1]), ops=(TABLE["relu"],)), 1)
+    alone = random_cases(Settings(tmp_path, 1, LaneMix(TVM_LANES[:1]), ops={"torch": (TABLE["relu"],)}), 1)
     origins = [case.origin for index in range(3) if (case := alone(index))]
     assert origins == ["seed 1 test 0", "seed 1 test 1", "seed 1 test 2"]
 

@@ -16,7 +16,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from fuzzer.campaign.notable_tests import NotableTest
+from fuzzer.campaign.store.notable_tests import NotableTest
 
 pytestmark = [pytest.mark.tvm, pytest.mark.long]
 

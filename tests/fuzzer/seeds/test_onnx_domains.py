@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fuzzer.seeds.onnx_domains import needed
+from fuzzer.seeds.onnx.domains import needed
 from generators.domain import within
 from generators.graph import Node, TensorType
 from generators.onnx.rows import ROWS

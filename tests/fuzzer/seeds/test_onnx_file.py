@@ -12,12 +12,13 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from fuzzer.children.onnx_reader import answer
 from fuzzer.isolate.validity import Validity
 from fuzzer.seeds import onnx_file, onnx_graph
 from fuzzer.seeds import program as programs
+from fuzzer.seeds.bounded_child import Limits
 from fuzzer.seeds.extract import extract
 from fuzzer.seeds.program import Program
+from fuzzer.seeds.reader.reader import answer
 from fuzzer.seeds.resolve import Resolved, resolve
 from generators.graph import Invalid, Role, TensorType
 from generators.onnx.model import Attribute, Node, Tensor
@@ -281,6 +282,20 @@ def test_so_many_nodes_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         read(path)
 
 
+def test_so_many_operands_and_calls_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sum of n operands is n - 1 calls of PyTorch, so a file of some MiB could become millions of calls."""
+    sums = save(tmp_path / "m.onnx", [node("Sum", ["x"] * 6, ["y"])], {"x": "float32[2]"}, "y")
+    monkeypatch.setattr(programs, "MAX_OPERANDS", 5)
+    with pytest.raises(Invalid, match=r"m\.onnx: its nodes have more than 5 operands$"):
+        read(sums)
+    monkeypatch.setattr(programs, "MAX_OPERANDS", 6)
+    monkeypatch.setattr(onnx_file, "MAX_NODES", 4)
+    with pytest.raises(Invalid, match=r"m\.onnx: its nodes become more than 4 calls of PyTorch$"):
+        read(sums)
+    monkeypatch.setattr(onnx_file, "MAX_NODES", 5)
+    assert len(read(sums).steps[0].calls) == 5
+
+
 def test_one_constant_of_many_numbers_is_no_shape_of_many_nodes(tmp_path: Path) -> None:
     path = save(
         tmp_path / "m.onnx", [node("Tile", ["x", "n"], ["y"])], {"x": "float32[2]"}, "y", n=np.ones(17, np.int64)
@@ -297,7 +312,7 @@ def test_a_child_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(onnx_file, "MODULE", "no.such.module")
     with pytest.raises(Invalid, match="its reader ended with status 1: "):
         onnx_file.read(path)
-    monkeypatch.setattr(onnx_file, "SECONDS", 0.01)
+    monkeypatch.setattr(Limits, "wall_seconds", 0.01)
     with pytest.raises(Invalid, match="not read within"):
         onnx_file.read(path)
 
@@ -361,6 +376,24 @@ def with_functions(path: Path, *bodies: list[Any]) -> bytes:
         model.functions.append(helper.make_function("own", f"f{number}", ["i"], ["o"], body, opsets))
     data: bytes = model.SerializeToString()
     return data
+
+
+def given(path: Path) -> Any:
+    """The file that cases have."""
+    return onnx.load_from_string(onnx_file.read(path).given)
+
+
+def test_a_given_file_has_its_functions_unless_they_have_weights(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    one = node("Constant", [], ["k"], value=numpy_helper.from_array(np.float32(2)))
+    path.write_bytes(with_functions(path, [one, node("Mul", ["i", "k"], ["o"])]))
+    assert [each.op for each in onnx_file.read(path).nodes] == ["Mul"]
+    assert [each.op_type for each in given(path).graph.node] == ["f0"]
+    assert [each.name for each in given(path).functions] == ["f0"]
+    several = node("Constant", [], ["k"], value=numpy_helper.from_array(np.ones(2, np.float32)))
+    path.write_bytes(with_functions(path, [several, node("Mul", ["i", "k"], ["o"])]))
+    assert [each.op_type for each in given(path).graph.node] == ["Constant", "Mul"]
+    assert not given(path).functions
 
 
 def test_functions_that_would_become_too_many_nodes_are_refused(tmp_path: Path) -> None:

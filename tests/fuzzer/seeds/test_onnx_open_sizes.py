@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +12,16 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from fuzzer.children.onnx_reader import answer
 from fuzzer.isolate.validity import CaseCheck, CaseVerdict, Validity
 from fuzzer.lanes.onnx.proto import to_proto
 from fuzzer.seeds import onnx_file, onnx_graph, whole_model
+from fuzzer.seeds.bounded_child import in_this_process
 from fuzzer.seeds.cut import whole
 from fuzzer.seeds.extract import Extracted, extract, read
 from fuzzer.seeds.onnx_calls import in_rows_of_onnx
-from fuzzer.seeds.onnx_graph import OnnxGraph
+from fuzzer.seeds.onnx_graph import OnnxGraph, Refusal
 from fuzzer.seeds.opened import names_in, opened_as_in_file
+from fuzzer.seeds.reader.reader import answer
 from generators.builder import Limits
 from generators.check import check
 from generators.choice import NumpySource
@@ -36,14 +37,16 @@ POOL = node("MaxPool", ["x"], ["y"], kernel_shape=[3], strides=[2], auto_pad="SA
 
 
 @pytest.fixture(autouse=True)
-def without_children(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_children() -> Iterator[None]:
     """Files are read in this process."""
+    with in_this_process({onnx_file.MODULE: answer, onnx_file.REFUSAL_MODULE: lambda path: Refusal("")}):
+        yield
 
-    def in_this_process(path: Path) -> OnnxGraph:
-        return onnx_graph.decode(msgspec.json.encode(answer(path)), str(path))
 
-    monkeypatch.setattr(onnx_file, "read", in_this_process)
-    monkeypatch.setattr(onnx_file, "refusal_of", lambda path: "")
+def extracted(path: Path, dialect: str = "onnx", size: int = 20, rows: int = 1) -> Extracted:
+    """The pieces of a file as cases, which the references take where x has at least `rows` rows."""
+    (resolved,) = read(path, (dialect,))
+    return extract(resolved, size, Judge(rows))
 
 
 def save(path: Path, nodes: Sequence[Any], *sizes: int | str | None, **tensors: Any) -> Path:
@@ -55,6 +58,16 @@ def save(path: Path, nodes: Sequence[Any], *sizes: int | str | None, **tensors: 
     return path
 
 
+def test_a_size_of_minus_one_is_open(tmp_path: Path) -> None:
+    """As which paddle2onnx writes a size that it does not know. Other negative sizes are refused."""
+    relu = node("Relu", ["x"], ["y"])
+    assert onnx_file.read(save(tmp_path / "m.onnx", [relu], -1, 3)) == onnx_file.read(
+        save(tmp_path / "m.onnx", [relu], None, 3)
+    )
+    with pytest.raises(Invalid, match=r"m\.onnx: 'x' has the size -2"):
+        onnx_file.read(save(tmp_path / "m.onnx", [relu], -2, 3))
+
+
 def types(case: Case) -> tuple[str, ...]:
     """The types of the inputs that are no parameters, and of the results."""
     inputs = [item.value.type for item in case.graph.inputs if item.role is Role.INPUT]
@@ -63,8 +76,12 @@ def types(case: Case) -> tuple[str, ...]:
 
 def test_a_model_keeps_the_sizes_open_that_its_file_leaves_open(tmp_path: Path) -> None:
     model = whole_model.read(save(tmp_path / "net.onnx", [POOL], "N", 3, "L"))
-    assert types(model.case) == ("float32[n0,3,n1]", "float32[n0,3,(n1+1)//2]")
-    assert model.case.sizes == {"n0": 2, "n1": 2}
+    assert types(model.case) == ("float32[2,3,2]", "float32[2,3,1]")
+    assert model.case.given is not None
+    assert model.case.given.open
+    assert model.opened is not None
+    assert types(model.opened.case) == ("float32[n0,3,n1]", "float32[n0,3,(n1+1)//2]")
+    assert model.opened.case.sizes == {"n0": 2, "n1": 2}
     assert model.open_sizes == (
         "net: the file leaves N and L open: each lane runs it with 2 in place of them, and lanes with open sizes "
         "compile it for every N and L"
@@ -73,11 +90,20 @@ def test_a_model_keeps_the_sizes_open_that_its_file_leaves_open(tmp_path: Path) 
 
 def test_a_model_without_open_sizes_has_numbers(tmp_path: Path) -> None:
     model = whole_model.read(save(tmp_path / "net.onnx", [POOL], 2, 3, 4))
-    assert (model.case.graph.symbols, model.open_sizes) == ((), "")
+    assert (model.case.graph.symbols, model.opened, model.open_sizes) == ((), None, "")
+    assert model.case.given is not None
+    assert not model.case.given.open
+
+
+def test_open_sizes_are_those_of_the_inputs_that_are_known(tmp_path: Path) -> None:
+    path = save(tmp_path / "net.onnx", [POOL], "N", 3, "L")
+    model = whole_model.read(path, {"x": np.zeros((5, 3, 8), np.float32)})
+    assert types(model.case) == ("float32[5,3,8]", "float32[5,3,4]")
 
 
 RESHAPED = [*SIZED, node("Concat", ["rows", "rest"], ["to"], axis=0), node("Reshape", ["x", "to"], ["y"])]
 ADDED = node("Add", ["x", "row"], ["y"])
+UNLISTED = "Reshape has no row, and its types are those of one run"
 WHY = "what {} takes is computed from open sizes, and a case has numbers in its place"
 
 
@@ -87,7 +113,7 @@ WHY = "what {} takes is computed from open sizes, and a case has numbers in its 
         (
             RESHAPED,
             {"first": np.array([0]), "rest": np.array([-1])},
-            ("float32[2,2]", "float32[2,2]", f", lanes with open sizes too: {WHY.format('Reshape')}"),
+            ("float32[2,2]", "float32[2,2]", f", lanes with open sizes too: {UNLISTED}"),
         ),
         (
             [ADDED],
@@ -95,14 +121,15 @@ WHY = "what {} takes is computed from open sizes, and a case has numbers in its 
             ("float32[n0,2]", "float32[n0,2]", ", and lanes with open sizes compile it for every N, but S cannot be"),
         ),
     ],
-    ids=["computed", "fits one number"],
+    ids=["without a row", "fits one number"],
 )
 def test_sizes_that_cannot_be_open_are_numbers(
     nodes: Sequence[Any], tensors: dict[str, Any], shown: tuple[str, ...], tmp_path: Path
 ) -> None:
     model = whole_model.read(save(tmp_path / "net.onnx", nodes, "N", "S", **tensors))
     *wanted, says = shown
-    assert types(model.case) == tuple(wanted)
+    assert model.opened is not None
+    assert types(model.opened.case) == tuple(wanted)
     assert f"each lane runs it with 2 in place of them{says}" in model.open_sizes
 
 
@@ -112,15 +139,16 @@ def test_a_branch_that_is_taken_because_of_a_size_fixes_it(tmp_path: Path) -> No
 
     taken = node("If", ["even"], ["y"], then_branch=branch("then", "Relu"), else_branch=branch("else", "Neg"))
     nodes = [*SIZED, node("Equal", ["rows", "two"], ["even"]), taken]
-    model = whole_model.read(save(tmp_path / "net.onnx", nodes, "N", 3, first=np.int64(0), two=np.int64(2)))
-    assert (model.case.graph.ops, types(model.case)) == (("Relu",), ("float32[2,3]", "float32[2,3]"))
-    assert WHY.format("Relu") in model.open_sizes
+    found = extracted(save(tmp_path / "net.onnx", nodes, "N", 3, first=np.int64(0), two=np.int64(2)))
+    (case,) = found.cases
+    assert (case.graph.ops, types(case)) == (("Relu",), ("float32[2,3]", "float32[2,3]"))
+    assert WHY.format("Relu") in found.open_sizes
 
 
 def test_what_is_computed_from_sizes_that_are_numbers_may_stay(tmp_path: Path) -> None:
     nodes = [*SIZED, node("Concat", ["rest", "rows"], ["to"], axis=0), node("Reshape", ["x", "to"], ["y"])]
     path = save(tmp_path / "net.onnx", nodes, "N", 6, first=np.array([1]), rest=np.array([-1]))
-    assert types(whole_model.read(path).case) == ("float32[n0,6]", "float32[n0,6]")
+    assert types(extracted(path).cases[1]) == ("float32[n0,6]", "float32[n0,6]")
 
 
 @pytest.mark.parametrize(
@@ -138,7 +166,8 @@ def test_a_size_without_a_name_for_people_is_called_by_its_place(
 ) -> None:
     model = whole_model.read(save(tmp_path / "net.onnx", [node("Relu", ["x"], ["y"])], *sizes))
     assert f"the file leaves {names} open: each lane runs it with 2 in place of it" in model.open_sizes
-    assert len(model.case.graph.symbols) == 1
+    assert model.opened is not None
+    assert len(model.opened.case.graph.symbols) == 1
 
 
 def test_a_description_whose_open_sizes_do_not_fit_is_refused() -> None:
@@ -156,11 +185,6 @@ class Judge(Validity):
     def __call__(self, case: Case) -> CaseCheck:
         (x, *_) = case.inputs.values()
         return CaseCheck(CaseVerdict.OK if len(x) >= self.rows else CaseVerdict.INVALID, "")
-
-
-def extracted(path: Path, dialect: str = "onnx", size: int = 20, rows: int = 1) -> Extracted:
-    (resolved,) = read(path, (dialect,))
-    return extract(resolved, size, Judge(rows))
 
 
 def test_a_piece_gives_a_case_with_numbers_and_one_with_open_sizes(tmp_path: Path) -> None:
@@ -205,7 +229,7 @@ def test_open_sizes_of_drawn_cases_are_read_back(seed: int, tmp_path: Path) -> N
     resolved = in_rows_of_onnx(onnx_file.read(path), path)
     if resolved.lacking or not resolved.nodes:
         return
-    piece = whole(resolved.nodes, resolved.types, resolved.roles, resolved.returned, resolved.opset)
+    piece = whole(resolved.nodes, resolved.types, resolved.roles, resolved.returned, resolved.dialect, resolved.opset)
     read_back = whole_model.case_with(piece, resolved.constants, "m", "drawn")
     found = opened_as_in_file(read_back, piece, resolved, names_in(resolved))
     open_inputs = [item for item in piece.graph.inputs if any(resolved.open.get(piece.origins[item.value.name], ()))]

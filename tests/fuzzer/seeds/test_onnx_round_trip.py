@@ -10,12 +10,12 @@ import msgspec
 import numpy as np
 import pytest
 
-from fuzzer.children.onnx_reader import answer
 from fuzzer.lanes.onnx.witnesses import by_onnxruntime, file_of, to_proto
 from fuzzer.seeds import onnx_graph
 from fuzzer.seeds.cut import whole
 from fuzzer.seeds.onnx_calls import in_rows_of_onnx
 from fuzzer.seeds.onnx_graph import OnnxGraph
+from fuzzer.seeds.reader.reader import answer
 from fuzzer.seeds.resolve import Resolved
 from generators.builder import Limits
 from generators.check import check
@@ -56,7 +56,7 @@ def round_trip(case: Case, folder: Path) -> RoundTrip:
     described = onnx_graph.decode(msgspec.json.encode(answer(path)), str(path))
     numbers = {name: array for name, array in file.inputs.items() if name not in case.tensors}
     resolved = in_rows_of_onnx(described, path, numbers)
-    piece = whole(resolved.nodes, resolved.types, resolved.roles, resolved.returned, resolved.opset)
+    piece = whole(resolved.nodes, resolved.types, resolved.roles, resolved.returned, resolved.dialect, resolved.opset)
     known = {**case.tensors, **{name: tensor.array for name, tensor in described.constants.items()}}
     known |= {name: tensor.array for name, tensor in described.computed.items()}
     after = Case(piece.graph, {own: np.asarray(known[name], order="C") for own, name in piece.origins.items()})

@@ -137,6 +137,141 @@ def test_what_has_no_row_is_a_cut(made: dict[str, Any], why: str, tmp_path: Path
     assert why in reason
 
 
+def calls_of(folder: Path, model: dict[str, Any]) -> list[str]:
+    """The nodes of the whole model: rows by their names, calls by their text."""
+    resolved = resolve(pt2.read(write(folder / "m.pt2", model)), whole=True)
+    return [str(node.attrs.get("call", node.op)) for node in resolved.nodes] + [why for _, why in resolved.lacking]
+
+
+def test_what_has_no_row_is_a_call_in_a_whole_model(tmp_path: Path) -> None:
+    """The types are those of the file."""
+    model = document(
+        {"x": "float32[2,3]", "c": "complex64[2,2]", "v": "float32[2,2]", "r": "float32[2,2]"},
+        node("_fft_r2c.default", "c", self="$x", dim=[1], normalization=0, onesided=True),
+        node("abs.default", "v", self="$c"),
+        node("relu.default", "r", self="$v"),
+    )
+    spectrum = "t0 = torch.ops.aten._fft_r2c.default(a0, [1], 0, True)\ntorch.ops.aten.abs.default(t0)"
+    assert calls_of(tmp_path, model) == [spectrum, "relu"]
+
+
+def keyword(made: dict[str, Any], **kinds: int | None) -> dict[str, Any]:
+    """The node with these kinds of arguments: 2 for a keyword, None for a file that does not say it."""
+    return {**made, "inputs": [{**each, "kind": kinds.get(each["name"], each["kind"])} for each in made["inputs"]]}
+
+
+@pytest.mark.parametrize(
+    ("made", "call"),
+    [
+        (node("take.default", "v", self="$x", index="$i"), "torch.ops.aten.take.default(a0, a1)"),
+        (node("take.default", "v", self="$x", index="$x"), "torch.ops.aten.take.default(a0, a0)"),
+        (
+            keyword(node("sum.dim_IntList", "v", self="$x", dim=[0], dtype={"as_scalar_type": 10}), dtype=2),
+            "torch.ops.aten.sum.dim_IntList(a0, [0], dtype=torch.complex64)",
+        ),
+        (
+            keyword(node("frexp.Tensor", "v", self="$x"), self=None),
+            "torch.ops.aten.frexp.Tensor(self=a0)",
+        ),
+        (
+            node("bincount.default", "v", self="$i", weights={"as_optional_tensor": {"as_none": True}}, minlength=3),
+            "torch.ops.aten.bincount.default(a0, None, 3)",
+        ),
+        (
+            keyword(
+                node("_to_copy.default", "v", self="$x", device={"as_device": {"type": "cpu"}}, pin={"as_none": True}),
+                device=2,
+                pin=2,
+            ),
+            "torch.ops.aten._to_copy.default(a0)",
+        ),
+        (
+            node("logit.default", "v", self="$x", eps={"as_float": "Infinity"}),
+            "torch.ops.aten.logit.default(a0, float('inf'))",
+        ),
+        (node("igamma_.default", "v", self="$x", other="$x"), "torch.ops.aten.igamma.default(a0, a0)"),
+        (
+            node(
+                "index.Tensor",
+                "v",
+                self="$x",
+                indices={"as_optional_tensors": [{"as_none": True}, {"as_tensor": {"name": "m"}}]},
+            ),
+            "torch.ops.aten.index.Tensor(a0, [None, a1])",
+        ),
+    ],
+)
+def test_arguments_are_written_as_the_file_gives_them(made: dict[str, Any], call: str, tmp_path: Path) -> None:
+    types = {"x": "float32[2,3]", "i": "int64[2]", "m": "bool[3]", "v": "float32[7,7]"}
+    assert calls_of(tmp_path, document(types, made, inputs="x i m")) == [call]
+
+
+@pytest.mark.parametrize(
+    ("made", "why"),
+    [
+        (node("rand_like.default", "v", self="$x"), "it draws random numbers, so that no two results can be compared"),
+        (
+            node("from_file.default", "v", filename="/etc/passwd"),
+            "torch.ops.aten.from_file.default is not among the oper",
+        ),
+        (
+            node("take.default(__import__('os').abort()) or torch.abs", "v", self="$x"),
+            "is not among the operators that",
+        ),
+        (node("torch.ops.mine.op.default", "v", self="$x"), "is not a function of PyTorch's own"),
+        (node("take.default", "v", self="$x", index={"as_string": "{out}"}), "is not among the operators that"),
+        (node("take.default", "v", self="$x", index={"as_custom_obj": {"name": "o"}}), "has an argument that is not a"),
+        (node("take.default", "v", self="$s"), "reads s, which no case can hold"),
+    ],
+)
+def test_what_no_case_may_call_cuts_a_whole_model_too(made: dict[str, Any], why: str, tmp_path: Path) -> None:
+    model = document({"x": "float32[2]", "v": "float32[2]", "s": "float32[2]"}, made, inputs="x s")
+    model["graph_module"]["graph"]["tensor_values"]["s"]["layout"] = 1
+    (found,) = calls_of(tmp_path, model)
+    assert why in found
+
+
+def test_branches_are_functions(tmp_path: Path) -> None:
+    def branch(*nodes: dict[str, Any]) -> dict[str, Any]:
+        graph = {"inputs": [{"as_tensor": {"name": "y"}}], "nodes": list(nodes), "tensor_values": {}}
+        outputs = [nodes[-1]["outputs"][0]]
+        return {"as_graph": {"name": "g", "graph": {**graph, "outputs": outputs}}}
+
+    positive = branch(node("sin.default", "s", self="$y"))
+    other = branch(node("sort.default", "a b", self="$y"), node("add.Tensor", "c", self="$a", other="$y"))
+    cond = node("torch.ops.higher_order.cond", "v", predicate="$p", one=positive, two=other, operands=["$x"])
+    model = document({"p": "bool[]", "x": "float32[2]", "v": "float32[2]"}, cond, inputs="p x")
+    text = """def f0(p0):
+    t0 = torch.ops.aten.sin.default(p0)
+    return (t0,)
+def f1(p0):
+    t0 = torch.ops.aten.sort.default(p0)
+    t1 = torch.ops.aten.add.Tensor(t0[0], p0)
+    return (t1,)
+t0 = torch.ops.higher_order.cond(a0, f0, f1, [a1])
+t0[0]"""
+    assert calls_of(tmp_path, model) == [text]
+    cond["inputs"][1]["arg"] = branch(node("relu.default", "s", self="$x"))
+    (why,) = calls_of(tmp_path, model)
+    assert why == "is not a function of PyTorch's own", "a branch reads what it is not given"
+    for _ in range(12):
+        cond["inputs"][1]["arg"] = branch({**cond, "inputs": [dict(each) for each in cond["inputs"]]})
+    assert calls_of(tmp_path, model) == [why], "branches are nested too deep"
+
+
+def test_a_region_with_a_step_that_cannot_be_called_is_lost_as_a_whole(tmp_path: Path) -> None:
+    model = document(
+        {"x": "float32[4]", "c": "complex64[3]", "d": "complex64[3]", "v": "float32[3]", "r": "float32[3]"},
+        node("fft_rfft.default", "c", self="$x"),
+        node("bernoulli.default", "d", self="$c"),
+        node("abs.default", "v", self="$d"),
+        node("relu.default", "r", self="$v"),
+    )
+    random = "it draws random numbers, so that no two results can be compared"
+    other = f"its values are no tensors of a case, and bernoulli: {random}"
+    assert calls_of(tmp_path, model) == ["relu", other, random, other]
+
+
 def test_a_type_that_the_file_does_not_declare_has_no_more_dimensions_either(tmp_path: Path) -> None:
     model = document({"x": "float32[2]"}, node("view.default", "v", self="$x", size=[1] * 8 + [2]))
     assert list(resolve(pt2.read(write(tmp_path / "m.pt2", model))).lacking) == [("view", "returns a tensor of rank 9")]
@@ -304,8 +439,9 @@ def test_a_child_reads_the_same(tmp_path: Path) -> None:
 def test_what_takes_more_memory_than_the_child_has_ends_with_one_line(tmp_path: Path) -> None:
     """12 MB of JSON, 12 kB of a file, are 800 MB of structures."""
     path = write(tmp_path / "m.pt2", b'{"graph_module":{"graph":{"inputs":[' + b"{}," * 4_000_000 + b"{}]}}}")
-    child = "from fuzzer.seeds import archive, pt2_file; archive.MOST_TIMES = 10**6"  # it is compressed here
-    child += "; pt2_file.MEMORY_BYTES = 5 << 27; pt2_file.main()"
+    child = "from fuzzer.seeds import archive, pt2_file; from fuzzer.seeds.bounded_child import Limits"
+    child += "; archive.MOST_TIMES = 10**6"  # it is compressed here
+    child += "; pt2_file.limits_of = lambda path: Limits(5 << 27, 60); pt2_file.main()"
     command = [sys.executable, "-c", child, str(path), str(os.getpid())]
     done = subprocess.run(command, stdout=subprocess.PIPE, check=True, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})
     assert pt2_file.decode(done.stdout, path).refused.startswith(f"{path}: reading it takes more than")
@@ -321,4 +457,4 @@ def test_what_is_compressed_as_no_model_is_refuses_to_become_large(tmp_path: Pat
 def test_an_answer_with_impossible_sizes_is_refused() -> None:
     program = Program("m", (), {"x": TensorType(DType.FLOAT32, (-4,))})
     with pytest.raises(Invalid, match="x has the sizes"):
-        pt2_file.decode(pt2_file.encode(pt2_file._Answer(program)), Path("m.pt2"))
+        pt2_file.decode(pt2_file.encode(pt2_file._Answer(pt2_file.Pt2Model(program))), Path("m.pt2"))

@@ -11,7 +11,7 @@ import torch
 from eager import run, run_case
 
 from fuzzer.children.coverage import Subject
-from fuzzer.lanes.base.prepared_case import to_torch
+from fuzzer.lanes.base.arrays import to_torch
 from fuzzer.seeds import pt2
 from fuzzer.seeds.resolve import resolve
 from generators.builder import Builder
@@ -19,6 +19,8 @@ from generators.choice import NumpySource
 from generators.graph import Case, DType, Graph, Input, Value
 from generators.random_graph import with_values
 from generators.table import TABLE
+
+pytestmark = pytest.mark.exhaustive
 
 AS_THEY_WERE = (
     *("abs", "add", "add_scalar", "addmm", "amax", "arange", "argmax", "avg_pool2d", "baddbmm", "bmm", "cat", "clamp"),
@@ -61,7 +63,6 @@ def _is_usual(value: Value) -> bool:
     return bool(value.type.numel) and value.type.dtype not in (DType.FLOAT16, DType.BFLOAT16)
 
 
-@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", [*AS_THEY_WERE, *AS_OTHERS])
 def test_what_comes_back_computes_the_same(name: str, tmp_path: Path) -> None:
     case = small_case(name)

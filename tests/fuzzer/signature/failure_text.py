@@ -20,7 +20,7 @@ from dataclasses import fields
 
 import msgspec
 
-from fuzzer.findings.finding_file import StoredEvidence
+from fuzzer.findings.finding_doc import StoredEvidence
 from fuzzer.signature.blame import Blame
 from oracles.finding import Evidence
 from oracles.outcome import Cause, Died, Frame, Raised, Stage

@@ -21,7 +21,7 @@ import msgspec
 from recording import FOLDER, Bug, Call, RecordedFailure, paths, read, write
 
 from fuzzer.findings import finding_file
-from fuzzer.findings.finding_file import StoredEvidence
+from fuzzer.findings.finding_doc import StoredEvidence
 from fuzzer.isolate.fleet import BackendKey, Fleet
 from fuzzer.lanes import LANES, select
 from fuzzer.signature import failure_location, is_difftvm_frame, skeleton

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 from failure_text import evidence_key, evidence_of, evidence_text, header, json_of, split, with_body
 
-from fuzzer.findings.finding_file import StoredEvidence
+from fuzzer.findings.finding_doc import StoredEvidence
 from fuzzer.lanes import EVERY_LANE, TVM_LANES
 from fuzzer.signature import Signature, final_signature, signature_of
 from fuzzer.signature.blame import NO_BLAME, Blame

@@ -91,6 +91,7 @@ def test_every_two_recorded_failures_of_different_bugs_differ() -> None:
     assert collisions((name, failure.signature) for name, bug in BUGS.items() for failure in bug.failures) == []
 
 
+@pytest.mark.slow
 def test_a_bug_that_its_message_tells_never_counts_as_a_sighting_of_another() -> None:
     """Where Python did not tell the class of a converter of ONNX, a failure may be any converter's."""
     with_message = {name: failure.signature for name, failure in FIRST.items() if name not in IDENTIFIED_BY_CASE}
@@ -108,6 +109,7 @@ def test_they_differ_where_all_are_blamed_alike(blamed_on: str, calls: int) -> N
     assert collisions(found.items()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blamed_on", ["nobody", "one pass, and no operator", "code of an operator", "a frontend"])
 @pytest.mark.parametrize("stage", list(Stage))
 def test_they_differ_where_all_show_at_one_stage(blamed_on: str, stage: Stage) -> None:

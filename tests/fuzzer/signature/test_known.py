@@ -8,9 +8,9 @@ import msgspec
 import pytest
 from recorded_logs import logs
 
-from fuzzer.campaign import tables
-from fuzzer.campaign.counters import MAX_REASONS, OTHER_REASONS, Counters
-from fuzzer.campaign.store import State
+from fuzzer.campaign.store import tables
+from fuzzer.campaign.store.counters import MAX_REASONS, OTHER_REASONS, Counters
+from fuzzer.campaign.store.store import State
 from fuzzer.findings import upstream
 from fuzzer.lanes import TVM_LANES
 from fuzzer.signature import Signature, known, signature_of

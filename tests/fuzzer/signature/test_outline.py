@@ -60,6 +60,7 @@ def renamed(graph: Graph, names: dict[str, str]) -> Graph:
     return Graph((), nodes, tuple(names[name] for name in graph.outputs))
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32), st.randoms(use_true_random=False))
 @settings(max_examples=50, deadline=None)
 def test_names_and_the_order_of_outputs_do_not_matter(seed: int, random: object) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +19,7 @@ def closing_of(text: str, start: int) -> int | None:
     return None
 
 
+@pytest.mark.slow
 @given(st.text("()ab", max_size=40))
 def test_each_opening_parenthesis_has_the_closing_one_that_counting_finds(text: str) -> None:
     openings = [place for place, letter in enumerate(text) if letter == "("]

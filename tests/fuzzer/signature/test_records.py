@@ -176,6 +176,7 @@ def test_the_skeleton_of_a_skeleton_is_itself() -> None:
     assert {text: skeleton(text) for text in skeletons} == {text: text for text in skeletons}
 
 
+@pytest.mark.slow
 @given(st.text(st.sampled_from("RT.add(x1, '/[]{}\n0xfN-:Tensor lvDTYPE \\\"i8"), max_size=80) | st.text())
 @settings(max_examples=400, deadline=None)
 def test_so_is_that_of_any_text(text: str) -> None:

@@ -302,10 +302,16 @@ def test_what_fails_in_the_code_generator_is_no_refusal_whatever_it_says() -> No
         ("tvm.error.OpNotImplemented", "The following operators are not supported"),
         ("onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented", "Could not find an implementation for Erf(13)"),
         ("fuzzer.lanes.onnx.converted.NotConvertible", "onnx.version_converter: to opset 13: RuntimeError"),
+        ("fuzzer.lanes.onnx.session.NotKnown", "Unsupported model IR version: 14, max supported IR version: 13"),
         ("torch._dynamo.exc.Unsupported", "Data-dependent branching"),
         ("tvm.error.InternalError", "CodeGenWebGPU: do not support i64"),
         ("tvm.error.InternalError", "Check failed: (t.bits() != 64) is false: CodeGenWebGPU: do not support i64"),
         ("tvm.error.InternalError", "Operator relax.erf gradient: FPrimalGradient has not been registered"),
+        (
+            "tvm.error.InternalError",
+            "Check failed: (!binding->IsInstance<MatchCastNode>()) is false: "
+            "MatchCast is not supported in global lifting",
+        ),
     ],
 )
 def test_a_type_that_says_no_and_a_stated_limit_are_refusals_at_every_stage(type_name: str, message: str) -> None:
@@ -350,7 +356,7 @@ def test_the_coarse_signature_and_what_a_finished_one_adds() -> None:
     )
     assert final.coarse == coarse
     assert coarse.as_finished_in(final) == final
-    unstable = replace(coarse, kind=Kind.UNSTABLE)
+    unstable = replace(coarse, kind=Kind.SECOND_RUN_DIFFERS)
     assert unstable.as_finished_in(final).kind is Kind.WRONG_VALUE
 
 
@@ -363,7 +369,9 @@ def test_deaths_and_wrong_results_are_distinguished_by_operators_only() -> None:
 
 
 def test_garbage_that_stays_is_the_same_failure_as_garbage_that_changes() -> None:
-    wrong, unstable = (Signature(kind, Component.TVM, Stage.RUN) for kind in (Kind.WRONG_VALUE, Kind.UNSTABLE))
+    wrong, unstable = (
+        Signature(kind, Component.TVM, Stage.RUN) for kind in (Kind.WRONG_VALUE, Kind.SECOND_RUN_DIFFERS)
+    )
     assert wrong.same_failure(unstable)
     assert unstable.same_failure(wrong)
     assert not wrong.same_failure(replace(wrong, kind=Kind.WRONG_SHAPE))
@@ -434,7 +442,7 @@ def test_what_a_lane_is_held_against_is_part_of_its_identity_where_it_is_not_pyt
     assert beside.id != signature().id
     assert not beside.same_failure(signature())
     assert signature(against="torch.autograd").against == "torch.autograd"
-    for kind in (Kind.UNSTABLE, Kind.NONDETERMINISTIC):  # the kind says it
+    for kind in (Kind.SECOND_RUN_DIFFERS, Kind.NONDETERMINISTIC):  # the kind says it
         assert signature(kind, against="the first run").against == ""
 
 

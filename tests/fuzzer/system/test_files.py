@@ -5,12 +5,22 @@ from __future__ import annotations
 import errno
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from fuzzer.system import files
-from fuzzer.system.files import keep_only_tail, write_atomically, write_folder
+from fuzzer.system.files import (
+    keep_only_tail,
+    make_folder,
+    opened_folder,
+    remove_folder,
+    write_atomically,
+    write_folder,
+    write_output,
+    write_synced,
+)
 
 
 def failing(*_: object) -> None:
@@ -90,24 +100,85 @@ def test_a_folder_is_renamed_and_synced_before_its_files_are_deleted(
         files.remove_folder(tmp_path / "one")
 
 
-@pytest.mark.parametrize("place", ["scratch", "scratch/host"])
-@pytest.mark.parametrize("made", ["nothing", "file", "pipe", "dangling", "link"])
-def test_a_folder_of_children_replaces_what_they_put_in_its_place(tmp_path: Path, place: str, made: str) -> None:
-    outside, folder = tmp_path / "outside", tmp_path / "scratch" / "host"
-    outside.mkdir()
-    (tmp_path / place).parent.mkdir(exist_ok=True)
-    makes = {
-        "nothing": lambda path: None,
-        "file": lambda path: path.write_text("x"),
-        "pipe": os.mkfifo,
-        "dangling": lambda path: path.symlink_to("nowhere"),
-        "link": lambda path: path.symlink_to(outside),
-    }
-    makes[made](tmp_path / place)
-    files.make_own_folder(folder)
-    (folder / "log").touch()
-    assert not folder.is_symlink()
-    if place == "scratch/host":
-        assert os.listdir(outside) == []
-    files.make_own_folder(folder)
-    assert os.listdir(folder) == ["log"], "a folder stays"
+def test_only_a_regular_file_is_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "mine").write_bytes(b"mine")
+    (tmp_path / "link").symlink_to(tmp_path / "mine")
+    for name in ("pipe", "link"):
+        with pytest.raises(OSError, match=name):
+            write_atomically(tmp_path / name, b"new")
+    assert (tmp_path / "pipe").is_fifo()
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "mine").read_bytes() == b"mine"
+
+
+@pytest.mark.parametrize(
+    "what", [lambda at: write_folder(at / "new", {"a": b"a"}), lambda at: remove_folder(at / "mine")]
+)
+def test_no_folder_is_made_or_removed_behind_a_link(tmp_path: Path, what: Callable[[Path], None]) -> None:
+    (tmp_path / "outside" / "mine").mkdir(parents=True)
+    (tmp_path / "crashes").symlink_to(tmp_path / "outside")
+    with pytest.raises(NotADirectoryError):
+        what(tmp_path / "crashes")
+    assert [path.name for path in (tmp_path / "outside").iterdir()] == ["mine"]
+
+
+@pytest.mark.parametrize("link", ["fixed", "fixed/a"])
+@pytest.mark.parametrize(
+    "writes",
+    [
+        lambda folder, below: make_folder(folder, below),
+        lambda folder, below: make_folder(folder / "new", below),
+        lambda folder, below: write_atomically(folder / "file", b"new", below),
+    ],
+)
+def test_no_folder_below_a_campaign_is_a_link(tmp_path: Path, link: str, writes: Callable[[Path, Path], None]) -> None:
+    campaign, outside = tmp_path / "campaign", tmp_path / "outside"
+    make_folder(campaign / "fixed" / "a", campaign)
+    (outside / "a").mkdir(parents=True)
+    (tmp_path / "named").symlink_to(campaign)
+    writes(tmp_path / "named" / "fixed" / "a", tmp_path / "named")  # the campaign itself may be a link
+    (campaign / link).rename(tmp_path / "moved")
+    (campaign / link).symlink_to(outside)
+    with pytest.raises(NotADirectoryError, match="nothing is written through one") as caught:
+        writes(campaign / "fixed" / "a", campaign)
+    assert caught.value.filename == str(campaign / link)
+    assert [path.name for path in outside.rglob("*")] == ["a"]
+
+
+def test_a_device_or_a_pipe_that_the_user_names_is_written_and_stays(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="No space left on device: '/dev/full'"):
+        write_output(Path("/dev/full"), b"new")
+    assert Path("/dev/full").is_char_device()
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match=str(pipe)):
+        write_output(pipe, b"nobody reads it")
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    for path in (pipe, Path(f"/dev/fd/{os.open(pipe, os.O_WRONLY)}")):
+        write_output(path, b"new")
+        assert os.read(reader, 9) == b"new"
+    assert pipe.is_fifo()
+
+
+def test_an_output_that_is_a_link_of_the_user_is_refused(tmp_path: Path) -> None:
+    write_output(tmp_path / "new", b"new")
+    assert (tmp_path / "new").read_bytes() == b"new"
+    (tmp_path / "link").symlink_to("/dev/null")
+    with pytest.raises(OSError, match="link"):
+        write_output(tmp_path / "link", b"new")
+    assert (tmp_path / "link").is_symlink()
+
+
+def test_an_opened_folder_stays_the_same(tmp_path: Path) -> None:
+    for name in ("crashes", "outside"):
+        (tmp_path / name).mkdir()
+    with opened_folder(tmp_path / "crashes") as crashes:
+        (tmp_path / "crashes").rename(tmp_path / "moved")
+        (tmp_path / "crashes").symlink_to(tmp_path / "outside")
+        write_synced(crashes / "file", b"")
+        with pytest.raises(FileExistsError) as caught, opened_folder(tmp_path / "moved") as moved:
+            write_synced(moved / "file", b"")
+    assert caught.value.filename == str(tmp_path / "moved" / "file")
+    assert [path.name for path in (tmp_path / "moved").iterdir()] == ["file"]
+    assert list((tmp_path / "outside").iterdir()) == []

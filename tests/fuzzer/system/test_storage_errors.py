@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import errno
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +26,7 @@ ANOTHER = "remove it, or name another file or folder"
         (errno.EACCES, False, RIGHTS),
         (errno.EISDIR, False, ANOTHER),
         (errno.EINVAL, False, ANOTHER),
+        (errno.EMFILE, False, "raise the limit of open files (`ulimit -n`), and run it again"),
         (errno.ENOENT, False, ""),
         (errno.EBADF, False, ""),
     ],
@@ -33,3 +38,23 @@ def test_remedy(number: int, passes: bool, expected: str) -> None:
 
 def test_an_invalid_argument_that_concerns_no_file_is_a_bug() -> None:
     assert remedy(OSError(errno.EINVAL, "Invalid argument")) == ""
+
+
+def test_a_file_beyond_the_limit_of_the_process_is_no_bug() -> None:
+    """The error of a write names no file."""
+    assert "`ulimit -f`" in remedy(OSError(errno.EFBIG, "File too large"))
+
+
+@pytest.mark.parametrize("look", [os.getcwd, tempfile.gettempdir])
+def test_a_missing_working_directory_or_folder_for_temporary_files_is_no_bug(
+    look: Callable[[], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", None)  # it is searched again
+    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: [str(tmp_path / "gone")])
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(FileNotFoundError) as error:
+        look()
+    assert "TMPDIR" in remedy(error.value)

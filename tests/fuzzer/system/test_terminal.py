@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import ast
+import io
+import json
+import os
 import re
+import signal
+import subprocess
+import sys
+import unicodedata
 from pathlib import Path
 
 import pytest
 
 from fuzzer.commands.tables import print_table
-from fuzzer.system.terminal import echo, one_sentence, print_json, printable, say
+from fuzzer.system.terminal import echo, escape_what_cannot_be_encoded, one_sentence, print_json, printable, say
 
 COMMANDS = Path(__file__).parents[3] / "fuzzer" / "commands"
 ANOTHER_WAY = r"(?<![.\w])print\(|Console\([^)]*\)\.print|\bTable\(|sys\.std(out|err)\.write"
@@ -21,6 +29,28 @@ def test_control_characters_are_shown_as_escape_sequences() -> None:
     assert printable("lines\nand\ttabs, ü, 中, 🙂") == "lines\nand\ttabs, ü, 中, 🙂"
 
 
+@pytest.mark.slow
+def test_so_is_all_that_is_invisible() -> None:
+    for code in [
+        *range(0x300),
+        *range(0x600, 0x620),
+        *range(0x2000, 0x2070),
+        0xE000,
+        0xFEFF,
+        0xFFF9,
+        0xE0041,
+        0x10FFFF,
+    ]:
+        shown = printable(f"a{chr(code)}\n")[1:-1]
+        is_shown = chr(code).isprintable() or chr(code) in "\n\t"
+        assert shown == (chr(code) if is_shown else shown.encode("ascii").decode())
+        assert is_shown or ast.literal_eval(f'"{shown}"') == chr(code)
+    for category in ("Cc", "Cf", "Zl", "Zp", "Cs", "Co", "Cn"):
+        assert not any(
+            chr(code).isprintable() for code in range(0x110000) if unicodedata.category(chr(code)) == category
+        )
+
+
 def test_all_ways_to_print_use_them(capsys: pytest.CaptureFixture[str]) -> None:
     echo(HOSTILE, 1, sep="|", end="")
     say(HOSTILE)
@@ -28,7 +58,38 @@ def test_all_ways_to_print_use_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert shown.out == f"{HARMLESS}|1"
     assert shown.err == f"{HARMLESS}\n"
     print_json({"text": HOSTILE.replace("\ud800", "")})
-    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", capsys.readouterr().out)
+    printed = capsys.readouterr().out
+    assert json.loads(printed) == {"text": HOSTILE.replace("\ud800", "")}
+    print_json({"\udcff": ("\x7f\u200b", 2, None, "\ud800", "🙂")})
+    assert json.loads(capsys.readouterr().out) == {"\\udcff": ["\x7f\u200b", 2, None, "\\ud800", "🙂"]}
+    assert re.fullmatch(r"[\n -~]+", printed)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp437"])
+def test_a_terminal_that_lacks_a_character_shows_an_escape_sequence(
+    monkeypatch: pytest.MonkeyPatch, encoding: str
+) -> None:
+    written = {name: io.BytesIO() for name in ("stdout", "stderr")}
+    for name, file in written.items():
+        monkeypatch.setattr(sys, name, io.TextIOWrapper(file, encoding=encoding))
+    escape_what_cannot_be_encoded()
+    echo("中 🙂", flush=True)
+    say("中")
+    print_json({"中": "ü"})
+    print_table(("name", "中"), [("ü", "…")])
+    sys.stdout.flush()
+    assert written["stdout"].getvalue().startswith(b"\\u4e2d \\U0001f642\n")
+    assert written["stderr"].getvalue() == b"\\u4e2d\n"
+
+
+@pytest.mark.slow
+def test_a_command_writes_to_such_a_terminal(tmp_path: Path) -> None:
+    """`--help` has characters of its own, and the name of the campaign is the user's."""
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"}
+    for words in (["run", "--help"], ["status", "--campaign", str(tmp_path / "中")], ["gen", "--seed", "1"]):
+        done = subprocess.run([sys.executable, "-m", "fuzzer.cli", *words], capture_output=True, env=environment)
+        assert b"Traceback" not in done.stderr
+        assert done.returncode in (0, 64)
 
 
 def test_no_command_prints_in_another_way() -> None:
@@ -59,3 +120,24 @@ def test_an_error_is_one_sentence_whatever_it_quotes() -> None:
     assert long.startswith("/a/b: field `\\x1b")
     assert long.endswith("`; delete it")
     assert " [...] " in long
+
+
+PRINTS_IN_A_HANDLER = """
+import signal
+from fuzzer.system.terminal import say
+signal.signal(signal.SIGTERM, lambda number, frame: say("stopping"))
+say("x" * 1_000_000)
+say("last")
+"""
+
+
+def test_a_signal_handler_may_print_while_a_print_is_under_way() -> None:
+    command = [sys.executable, "-c", PRINTS_IN_A_HANDLER]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        process.stderr.read(1)  # the line is longer than a pipe holds, so the child is inside its print
+        process.send_signal(signal.SIGTERM)
+        text = process.stderr.read().decode()
+    assert process.returncode == 0
+    assert text.replace("stopping\n", "") == f"{'x' * 999_999}\nlast\n"

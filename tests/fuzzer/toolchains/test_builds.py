@@ -47,8 +47,6 @@ def test_a_folder_without_builds(tmp_path: Path) -> None:
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Four commits, of which the second cannot be built."""
-    if not shutil.which("git"):
-        pytest.skip("no git here")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     for who in ("AUTHOR", "COMMITTER"):
         monkeypatch.setenv(f"GIT_{who}_NAME", "x")
@@ -77,6 +75,7 @@ echo ../prefix
 """
 
 
+@pytest.mark.programs("git")
 def test_each_commit_is_built_once(repository: Path) -> None:
     for _ in range(2):
         builds = of_commits(COUNTING, repository, "HEAD~3", "HEAD", silent)
@@ -92,6 +91,7 @@ def test_each_commit_is_built_once(repository: Path) -> None:
     assert len((repository.parent / "built").read_text().split()) == 4
 
 
+@pytest.mark.programs("git")
 def test_a_build_that_is_gone_is_made_again(repository: Path) -> None:
     command = "mkdir -p ../made/bin && cp ../prefix/bin/python ../made/bin/ && echo built >> ../built && echo ../made"
     (_, build) = of_commits(command, repository, "HEAD~1", "HEAD", silent)
@@ -101,6 +101,7 @@ def test_a_build_that_is_gone_is_made_again(repository: Path) -> None:
     assert (repository.parent / "built").read_text() == "built\nbuilt\n"
 
 
+@pytest.mark.programs("git")
 @pytest.mark.parametrize(
     ("command", "why"),
     [
@@ -115,6 +116,7 @@ def test_a_command_that_fails_ends_the_bisection(repository: Path, command: str,
         build.toolchain(GraphLanguage.RELAX)
 
 
+@pytest.mark.programs("git")
 @pytest.mark.parametrize(
     ("good", "bad", "why"),
     [

@@ -8,9 +8,9 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from zipfile import ZipFile
 
 import pytest
+from wheels import add_wheel, index_of
 
 from fuzzer.system.child_environment import anonymous
 from fuzzer.system.environment import EnvironmentMissing
@@ -121,23 +121,11 @@ def test_relay_without_an_interpreter_that_is_old_enough(monkeypatch: pytest.Mon
 
 @pytest.fixture
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """What pip finds, by its own configuration: no wheel yet."""
-    folder = tmp_path / "wheels"
-    folder.mkdir()
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
-    return folder
+    """What pip finds: no wheel yet."""
+    return index_of(tmp_path / "wheels", monkeypatch)
 
 
-def add_wheel(index: Path, release: str) -> None:
-    with ZipFile(index / f"apache_tvm-{release}-py3-none-any.whl", "w") as wheel:
-        info = f"apache_tvm-{release}.dist-info"
-        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: apache-tvm\nVersion: {release}\n")
-        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        wheel.writestr(f"{info}/RECORD", "")
-
-
-@pytest.mark.slow
+@pytest.mark.programs
 @pytest.mark.parametrize(
     ("there", "says"),
     [
@@ -149,7 +137,7 @@ def test_a_release_that_does_not_exist_is_one_sentence_before_anything_is_built(
     cache: Path, index: Path, monkeypatch: pytest.MonkeyPatch, there: Sequence[str], says: str
 ) -> None:
     for release in there:
-        add_wheel(index, release)
+        add_wheel(index, "apache-tvm", release)
     steps: list[str] = []
     with pytest.raises(EnvironmentMissing) as caught:
         install.add_release("0.99.0", steps.append)
@@ -157,9 +145,9 @@ def test_a_release_that_does_not_exist_is_one_sentence_before_anything_is_built(
     assert [path.name for path in cache.iterdir()] == [".lock"]
 
 
-@pytest.mark.slow
+@pytest.mark.programs
 def test_a_release_that_pip_finds_passes_and_nothing_is_installed(index: Path, tmp_path: Path) -> None:
-    add_wheel(index, "0.26.0")
+    add_wheel(index, "apache-tvm", "0.26.0")
     install.check_release("0.26.0", tmp_path / "target")
     assert not (tmp_path / "target").exists()
 
@@ -180,9 +168,9 @@ def test_a_tool_that_fails_is_reported_with_its_last_lines(cache: Path) -> None:
         install._run(["/nonexistent/python"], "pip")
 
 
-def test_a_failed_installation_leaves_nothing(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_installation_leaves_nothing(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    monkeypatch.setattr(sys, "executable", "/bin/false")
+    monkeypatch.setattr(sys, "executable", str(script(tmp_path / "false", "#!/bin/sh\nexit 1\n")))
     with pytest.raises(EnvironmentMissing, match=r"^pip failed: $"):
         install.add_release("0.26.0", quiet)
     assert [path.name for path in cache.iterdir()] == [".lock"]
@@ -219,10 +207,11 @@ def script(path: Path, text: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize("program", ["/bin/false", "/bin/echo", "/bin/ls"])
-def test_what_is_no_python(cache: Path, program: str) -> None:
+@pytest.mark.parametrize("text", ["exit 1", 'echo "$@"', "printf 'a\\nb\\n'"])
+def test_what_is_no_python(cache: Path, tmp_path: Path, text: str) -> None:
+    program = script(tmp_path / "program", f"#!/bin/sh\n{text}\n")
     with pytest.raises(Invalid, match=f"^{program} is not a Python interpreter$"):
-        install.add_own("mine", Path(program), {}, quiet)
+        install.add_own("mine", program, {}, quiet)
     assert registry.names() == []
 
 

@@ -106,7 +106,8 @@ def test_files_of_tvm_are_imported_with_notes(tmp_path: Path) -> None:
     (package / "op.py").write_text("def relu():\n    return 2\n\n\ndef gelu():\n    return 3\n")
     (package / "other.py").write_text("def relu():\n    return 4\n")
     document = tmp_path / "functions.json"
-    document.write_text(json.dumps({"relax/__init__.py": ["build"], "relax/op.py": ["relu"]}))
+    functions = {"relax/__init__.py": ["build"], "relax/op.py": ["relu"]}
+    document.write_text(json.dumps({"functions": functions, "conditions": True}))
     done = subprocess.run(
         [sys.executable, "-c", _IMPORTS],
         env={"PYTHONPATH": f"{tmp_path}:{Path(__file__).parents[3]}", reached.FUNCTIONS: str(document)},
@@ -146,3 +147,40 @@ def test_nothing_is_noted_where_the_environment_names_no_document(monkeypatch: p
 )
 def test_a_module_has_a_path(module: str, is_package: bool, path: str) -> None:
     assert reached.relative(module, is_package) == path
+
+
+CONDITIONS = b'''
+def f(x, y):
+    """A docstring."""
+    if x > 1 and y > 1:
+        return 1
+    elif x == 0:
+        return 2
+    return 3 if y else 4
+
+
+key = lambda a: a if a else None
+'''
+
+
+@pytest.mark.parametrize(
+    ("arguments", "result", "noted"),
+    [
+        ((2, 2), 1, ["if x > 1", "if x > 1 and y > 1"]),
+        ((2, 0), 4, ["if x > 1", "if not (x > 1 and y > 1)", "if not x == 0", "if not y"]),
+        ((0, 1), 2, ["if not (x > 1 and y > 1)", "if x == 0"]),
+    ],
+)
+def test_each_way_of_a_condition_is_noted(arguments: tuple[int, int], result: int, noted: list[str]) -> None:
+    names: dict[str, Any] = {}
+    exec(reached.compiled(CONDITIONS, "m.py", "m.py"), names)
+    reached.clear()
+    assert names["f"](*arguments) == result
+    assert list(reached.called()) == ["m.py f", *(f"m.py f {condition}" for condition in noted)]
+
+
+def test_the_conditions_of_a_file() -> None:
+    of_f = ["x > 1 and y > 1", "not (x > 1 and y > 1)", "x == 0", "not x == 0", "x > 1", "y", "not y"]
+    of_key = ["m.py <lambda> if a", "m.py <lambda> if not a"]
+    assert reached.conditions_of(CONDITIONS, "m.py") == [*(f"m.py f if {each}" for each in of_f), *of_key]
+    assert reached.conditions_of(CONDITIONS, "m.py", frozenset(("<lambda>",))) == of_key

@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from graphs_by_hand import Call, case_of, numbered
 
 from fuzzer.lanes import SAMPLED_LANES, TORCH
-from fuzzer.lanes.base.prepared_case import PreparedCase, from_torch
+from fuzzer.lanes.base.arrays import from_torch
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.torch.prepared import model_of, tensors_of
 from fuzzer.triage.eager_values import computed_values
-from fuzzer.triage.passes import Pass, Subject
+from fuzzer.triage.reducers import Reducer, Subject
 from generators.check import check
 from generators.graph import Array, Attrs, Case, Domain, Form, Layout, Node
 from generators.table import TABLE
@@ -70,7 +72,7 @@ def evaluated(case: Case) -> tuple[Array, ...]:
     torch.set_num_threads(1)
     prepared = PreparedCase(case, lambda stage: None)
     with torch.no_grad():
-        outputs = prepared.model(*prepared.torch_inputs())
+        outputs = model_of(prepared)(*tensors_of(prepared))
     return tuple(map(from_torch, outputs))
 
 
@@ -112,5 +114,5 @@ WRITTEN = subject_of(
 """With one of everything: what the passes are tried on."""
 
 
-def texts(propose: Pass, subject: Subject) -> list[str]:
+def texts(propose: Reducer, subject: Subject) -> list[str]:
     return [text(candidate) for candidate in propose(subject)]

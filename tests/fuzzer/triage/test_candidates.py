@@ -14,9 +14,9 @@ from graphs_by_hand import Call, case_of
 from small_graphs import LANE, subject_of, values_of
 
 from fuzzer.triage.candidates import Candidate, CandidateChecks, Effort, EffortUsedUp, Predicate, key_of
-from fuzzer.triage.passes import PASSES, Pass, Subject
-from fuzzer.triage.passes.keep_region import keep_region
 from fuzzer.triage.reduce import Reduction, reduce
+from fuzzer.triage.reducers import REDUCERS, Reducer, Subject
+from fuzzer.triage.reducers.keep_region import keep_region
 from fuzzer.triage.reproduce import Reproduction
 from generators import case_file
 from generators.graph import Array, Case
@@ -45,8 +45,8 @@ def has(*ops: str) -> Callable[[Case], bool]:
     return lambda case: set(ops) <= set(case.graph.ops)
 
 
-def reduced(predicate: Predicate, width: int = 1, case: Case = CASE, passes: Sequence[Pass] = PASSES) -> Reduction:
-    return reduce(case, LANE, predicate, values_of, Effort(5000, 300.0), passes, width=width)
+def reduced(predicate: Predicate, width: int = 1, case: Case = CASE, passes: Sequence[Reducer] = REDUCERS) -> Reduction:
+    return reduce(Subject(case, LANE, {}), predicate, values_of, Effort(5000, 300.0), passes, width=width)
 
 
 def failure(message: str) -> Finding:
@@ -57,6 +57,7 @@ def failure(message: str) -> Finding:
 # --- the width
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ops", [("softmax",), ("softmax", "sum"), ("neg", "gelu"), ("add", "mul", "sub")])
 def test_the_width_has_no_part_in_the_result(ops: tuple[str, ...]) -> None:
     """Late answers to early questions included: every third one takes its time."""
@@ -108,7 +109,7 @@ def test_calls_ahead_are_counted_apart() -> None:
 
 
 def test_a_reduction_that_reaches_its_limit_has_not_finished() -> None:
-    reduction = reduce(CASE, LANE, lambda case, lane: Reproduction(False), values_of, Effort(2))
+    reduction = reduce(Subject(CASE, LANE, {}), lambda case, lane: Reproduction(False), values_of, Effort(2))
     assert (reduction.finished, reduction.gone, reduction.calls) == (False, False, 2)
 
 
@@ -189,7 +190,9 @@ def test_pytorch_computes_again_only_what_a_step_has_changed() -> None:
         return values_of(case)
 
     case = case_of({"x0": "float32[2]"}, [("v0", "neg", "x0"), ("v1", "exp", "v0"), ("v2", "tanh", "v1")], "v2")
-    reduction = reduce(case, LANE, lambda case, lane: Reproduction(has("exp", "tanh")(case)), values, Effort(5000))
+    reduction = reduce(
+        Subject(case, LANE, {}), lambda case, lane: Reproduction(has("exp", "tanh")(case)), values, Effort(5000)
+    )
     assert reduction.steps == ("keep_region", "shrink_dims")
     assert computed == [("neg", "exp", "tanh"), ("exp", "tanh")], "at the start, and after the second step"
 
@@ -264,7 +267,7 @@ def test_a_plainer_operator_that_fails_by_itself_is_another_failure_where_operat
         return Reproduction(bad, (failure("planted"), failure("beside it")) if bad else ())
 
     kept, replaced = (
-        reduce(case, LANE, shows, values_of, Effort(5000, 300.0), needs_ops=kept) for kept in (True, False)
+        reduce(Subject(case, LANE, {}, kept), shows, values_of, Effort(5000, 300.0)) for kept in (True, False)
     )
     assert kept.case.graph.ops == ("exp", "gelu")
     assert [other_failure.case.graph.ops for other_failure in kept.other_failures] == [("neg",)]
@@ -286,6 +289,7 @@ def flaky_predicate(truth: Callable[[Case], bool], inverts: Callable[[str, int],
     return answer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ops", [("softmax",), ("softmax", "sum"), ("gelu",)])
 def test_what_shows_once_and_never_again_is_not_the_result(ops: tuple[str, ...]) -> None:
     """Yes to every case that does not fail, the first time."""
@@ -308,6 +312,7 @@ def test_a_flaky_predicate_never_ends_in_a_case_that_does_not_fail(salt: int) ->
     assert reduction.finished
 
 
+@pytest.mark.slow
 def test_where_only_the_whole_shows_it_each_time_the_whole_comes_back() -> None:
     case = case_of(INPUTS, CALLS[:2], "v1")
     whole = case_file.digest(renumbered(case))

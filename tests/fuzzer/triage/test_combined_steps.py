@@ -5,9 +5,9 @@ from __future__ import annotations
 from graphs_by_hand import case_of
 from small_graphs import CHAIN, LANE, subject_of
 
-from fuzzer.triage.combined_steps import PASSES_OF_AN_INVESTIGATION, combined_steps
-from fuzzer.triage.passes import PASSES, Subject
+from fuzzer.triage.combined_steps import REDUCERS_OF_AN_INVESTIGATION, combined_steps
 from fuzzer.triage.reduce import reduce
+from fuzzer.triage.reducers import REDUCERS, Subject
 from fuzzer.triage.reproduce import Reproduction
 from generators.graph import Case, Form
 from oracles.lane import LaneSpec
@@ -51,8 +51,8 @@ def test_a_reduction_with_combined_steps_ends_at_the_same_case_in_fewer_calls() 
 
     computed = {"v0": case.tensors["x0"]}
     one, other = (
-        reduce(case, LANE, shows, lambda whole: computed, passes=passes, suspects=("v1",))
-        for passes in (PASSES, PASSES_OF_AN_INVESTIGATION)
+        reduce(Subject(case, LANE, {}, suspects=("v1",)), shows, lambda whole: computed, reducers=reducers)
+        for reducers in (REDUCERS, REDUCERS_OF_AN_INVESTIGATION)
     )
     assert one.case.graph == other.case.graph
     assert other.steps == ("pointed_node", "combined_steps", "float_inputs")

@@ -149,7 +149,15 @@ def test_a_death_that_does_not_show_in_every_run_is_not_explained(right_from: in
 
 
 @pytest.mark.parametrize(
-    "kind", [Kind.UNSTABLE, Kind.NONDETERMINISTIC, Kind.TIMED_OUT, Kind.OUT_OF_MEMORY, Kind.MODIFIED_INPUT, Kind.SLOW]
+    "kind",
+    [
+        Kind.SECOND_RUN_DIFFERS,
+        Kind.NONDETERMINISTIC,
+        Kind.TIMED_OUT,
+        Kind.OUT_OF_MEMORY,
+        Kind.MODIFIED_INPUT,
+        Kind.SLOW,
+    ],
 )
 def test_one_run_says_nothing_about_what_does_not_show_in_every_run(kind: Kind) -> None:
     finding, lab = replace(WRONG, kind=kind), Lab("relu")

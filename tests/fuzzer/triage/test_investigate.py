@@ -18,9 +18,10 @@ from fuzzer.signature.blame import NO_RELEASES, Blame, Place, Releases, ReleaseV
 from fuzzer.triage import exported
 from fuzzer.triage import investigate as module
 from fuzzer.triage.blame.releases import Release
-from fuzzer.triage.investigate import Confirmed, Sighting, investigate, may_run_in_used_children
+from fuzzer.triage.investigate import Investigated, Sighting, investigate, may_run_in_used_children
 from fuzzer.triage.naming import NamedFailure
 from fuzzer.triage.reduce import UNCONFIRMED_CANDIDATES, OtherFailure, Reduction
+from fuzzer.triage.reducers import Subject
 from fuzzer.triage.suspects import Located
 from generators.graph import Case
 from generators.onnx.model import OnnxModel
@@ -55,7 +56,8 @@ class Steps:
 
     def recorder(self, step: str, result: object) -> Callable[..., Any]:
         def take(*arguments: object, **options: object) -> object:
-            cases = [argument for argument in arguments if isinstance(argument, Case)]
+            of = [argument.case if isinstance(argument, Subject) else argument for argument in arguments]
+            cases = [each for each in of if isinstance(each, Case)]
             self.taken.append((step, ", ".join(cases[0].graph.ops)))
             return result
 
@@ -94,11 +96,12 @@ FILE = OnnxModel(9, {"": 20}, (), (), (), {})
 CONFIRMING = [("reproduces", "neg, relu")] * 3
 
 
-class NothingRuns:
+class NothingRuns(FakeLab):
+    def __init__(self) -> None:
+        super().__init__(lambda case, lane, lanes: None)
+
     def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Any:
         raise AssertionError("all steps are replaced")
-
-    run_fresh = run
 
 
 def test_each_step_is_taken_once_in_order_on_the_reduced_case(steps: Steps) -> None:
@@ -114,7 +117,7 @@ def test_each_step_is_taken_once_in_order_on_the_reduced_case(steps: Steps) -> N
         ("onnx_file", "relu"),
         ("examine", "relu"),
     ]
-    assert found == Confirmed(
+    assert found == Investigated(
         final_signature(signature_of(SHOWN), SMALL, BLAME),
         SHOWN,
         SMALL,
@@ -188,12 +191,12 @@ def relu_is_refused(case: Case, lane: LaneSpec, lanes: Sequence[LaneSpec]) -> Ou
     return refused(case) if lane == fakes.TVM and "relu" in case.graph.ops else None
 
 
-def investigated(lab: FakeLab) -> Confirmed:
+def investigated(lab: FakeLab) -> Investigated:
     finding = Finding(Kind.REJECTED, Component.TVM, fakes.TVM, Stage.IMPORT, refused(CASE))
     return investigate(lab, CASE, sighting_of(finding), lambda lane: (), lab.examine)
 
 
-def message(found: Confirmed) -> str:
+def message(found: Investigated) -> str:
     assert isinstance(found.finding.evidence, Raised)
     return found.finding.evidence.message
 
@@ -308,7 +311,7 @@ def test_a_case_that_does_not_fail_any_more_is_not_reduced() -> None:
     [
         (FOUND, True),
         (OTHER_FINDING, True),
-        (replace(FOUND, kind=Kind.UNSTABLE), False),
+        (replace(FOUND, kind=Kind.SECOND_RUN_DIFFERS), False),
         (replace(FOUND, kind=Kind.DIED), False),
         (replace(FOUND, kind=Kind.MODIFIED_INPUT), False),
         (replace(FOUND, lane=replace(LANE, target="cuda")), False),

@@ -70,6 +70,6 @@ def test_the_finding_is_that_of_the_lane_that_was_reduced(unstable: LaneSpec) ->
         return fakes.unstable(RIGHT) if lane == unstable else wrong(case, lane, lanes)
 
     found = named(FakeLab(wrong_outcome), PLAIN)
-    kind = Kind.UNSTABLE if unstable == PLAIN else Kind.WRONG_VALUE
+    kind = Kind.SECOND_RUN_DIFFERS if unstable == PLAIN else Kind.WRONG_VALUE
     assert (found.finding.lane, found.finding.kind, found.signature.kind) == (PLAIN, kind, kind)
     assert found.lanes == (PLAIN, OTHER)

@@ -9,13 +9,14 @@ import pytest
 from small_graphs import LANE, subject_of
 
 from fuzzer.lanes import ONNXRUNTIME, SAMPLED_LANES, TVM_LANES
-from fuzzer.triage.passes.plain_lane import plain_lane
 from fuzzer.triage.reduce import reduce
+from fuzzer.triage.reducers import Subject
+from fuzzer.triage.reducers.plain_lane import plain_lane
 from fuzzer.triage.reproduce import Reproduction
 from generators.graph import Case
 from oracles.lane import Execution, Importer, LaneSpec, Params, Pipeline
 from oracles.siblings import additions
-from oracles.transforms import not_disabled_alone
+from oracles.transforms import not_disabled_alone, transform_named
 
 SUBJECT = subject_of({"x0": "float32[2,3]"}, [("v0", "neg", "x0")], "v0")
 RICH = replace(
@@ -35,7 +36,9 @@ NAMED = {lane.name: lane for lane in SAMPLED_LANES}
 
 
 def reduced(interesting: Callable[[LaneSpec], bool], lane: LaneSpec = RICH) -> LaneSpec:
-    return reduce(SUBJECT.case, lane, lambda case, spec: Reproduction(interesting(spec)), lambda case: {}).lane
+    return reduce(
+        Subject(SUBJECT.case, lane, {}), lambda case, spec: Reproduction(interesting(spec)), lambda case: {}
+    ).lane
 
 
 @pytest.mark.parametrize(
@@ -65,6 +68,19 @@ def test_a_single_pass_is_left(name: str) -> None:
 def test_two_passes_that_need_each_other_are_left_in_their_order() -> None:
     found = reduced(lambda lane: {"FoldConstant", "FuseTIR"} <= set(lane.passes))
     assert found.passes == ("FoldConstant", "FuseTIR")
+
+
+def test_a_pass_of_lowered_modules_keeps_those_that_it_requires() -> None:
+    """VMShapeLower alone leaves a module behind that the checker refuses."""
+    required = transform_named("VMShapeLower").after
+    lane = replace(RICH, passes=("FoldConstant", *required, "VMShapeLower"))
+    assert reduced(lambda each: "VMShapeLower" in each.passes, lane).passes == (*required, "VMShapeLower")
+    assert reduced(lambda each: "CallTIRRewrite" in each.passes, lane).passes == (
+        *transform_named("CallTIRRewrite").after,
+        "CallTIRRewrite",
+    )
+    alone = replace(RICH, passes=("FoldConstant", "VMShapeLower"))
+    assert reduced(lambda each: "VMShapeLower" in each.passes, alone).passes == ("VMShapeLower",)
 
 
 FLAGS = replace(
@@ -125,7 +141,7 @@ def test_the_graph_is_smaller_before_the_lane_is() -> None:
         relu = "relu" in case.graph.ops
         return Reproduction(relu and (len(case.graph.nodes) == 2 or lane.pipeline is Pipeline.CPU))
 
-    found = reduce(big.case, RICH, interesting, lambda case: {"v0": -case.tensors["x0"]})
+    found = reduce(Subject(big.case, RICH, {}), interesting, lambda case: {"v0": -case.tensors["x0"]})
     assert (found.case.graph.ops, found.lane.pipeline) == (("relu",), Pipeline.CPU)
 
 

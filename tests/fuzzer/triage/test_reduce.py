@@ -12,10 +12,10 @@ from small_graphs import LANE, evaluated, subject_of, values_of, writing
 
 from fuzzer.cases.open_sizes import at_each_size
 from fuzzer.triage.candidates import Predicate
-from fuzzer.triage.passes import Subject
-from fuzzer.triage.passes.base import cut
-from fuzzer.triage.passes.keep_region import keep_region
 from fuzzer.triage.reduce import Effort, Reduction, reduce
+from fuzzer.triage.reducers import Subject
+from fuzzer.triage.reducers.base import cut
+from fuzzer.triage.reducers.keep_region import keep_region
 from fuzzer.triage.reproduce import Reproduction
 from fuzzer.triage.size import Size
 from fuzzer.triage.size import size_of as size_in
@@ -203,7 +203,7 @@ def predicate_of(shows: Callable[[Case], bool]) -> Predicate:
 
 
 def reduced(case: Case, shows: Callable[[Case], bool], effort: Effort = AMPLE) -> Reduction:
-    return reduce(case, LANE, predicate_of(shows), values_of, effort)
+    return reduce(Subject(case, LANE, {}), predicate_of(shows), values_of, effort)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -436,7 +436,7 @@ def test_each_candidate_is_valid_and_run_once(seed: int) -> None:
         called.append(case_file.digest(renumbered(smaller)))
         return Reproduction(bug.shows(smaller))
 
-    reduction = reduce(case, LANE, shows, values_of, AMPLE)
+    reduction = reduce(Subject(case, LANE, {}), shows, values_of, AMPLE)
     assert len(called) == reduction.calls
     assert called[-2:] == [case_file.digest(reduction.case)] * 2  # the result runs twice more
     assert len(called) - 2 == len(set(called))
@@ -460,7 +460,7 @@ def test_each_accepted_case_is_smaller() -> None:
         sizes.append(size_of(smaller))
         return values_of(smaller)
 
-    reduce(case, LANE, predicate_of(bug.shows), counted_values, AMPLE)
+    reduce(Subject(case, LANE, {}), predicate_of(bug.shows), counted_values, AMPLE)
     assert sizes[0] == sizes[1]  # the values of the whole case are computed first
     assert sizes[1:] == sorted(set(sizes), reverse=True)
 
@@ -475,7 +475,7 @@ def test_where_nothing_smaller_shows_it_the_case_stays() -> None:
 
 def test_no_passes_no_calls() -> None:
     case = haystack(5, BUGS["contains an operator"])
-    reduction = reduce(case, LANE, predicate_of(lambda smaller: True), values_of, AMPLE, passes=())
+    reduction = reduce(Subject(case, LANE, {}), predicate_of(lambda smaller: True), values_of, AMPLE, reducers=())
     assert (reduction.calls, reduction.finished) == (0, True)
     assert len(reduction.case.graph.nodes) == len(case.graph.nodes)
 
@@ -497,7 +497,9 @@ def test_the_effort_is_a_limit_on_time() -> None:
 def test_reduction_without_computed_values_forwards_operands() -> None:
     graph = graph_of({"x0": "float32[2]"}, [("v0", "neg", "x0"), ("v1", "relu", "v0"), ("v2", "neg", "v1")], "v2")
     case = Case(graph, {"x0": np.ones(2, np.float32)})
-    reduction = reduce(case, LANE, predicate_of(lambda smaller: "relu" in smaller.graph.ops), lambda whole: {}, AMPLE)
+    reduction = reduce(
+        Subject(case, LANE, {}), predicate_of(lambda smaller: "relu" in smaller.graph.ops), lambda whole: {}, AMPLE
+    )
     assert reduction.case.graph.ops == ("relu",)
 
 
@@ -511,7 +513,7 @@ def test_an_invalid_candidate_is_never_run() -> None:
         called.append([item.value.type.sizes for item in smaller.graph.inputs])
         return Reproduction(False)
 
-    reduce(case, LANE, shows, values_of, AMPLE)
+    reduce(Subject(case, LANE, {}), shows, values_of, AMPLE)
     assert [(2, 1), (1, 2)] in called
     assert all(left[1] == right[0] for left, right in called)
 
@@ -591,7 +593,7 @@ def test_a_case_with_open_sizes_keeps_them_and_loses_what_the_bug_does_not_need(
         def shows(smaller: Case, op: str = wanted) -> bool:
             return bool(smaller.graph.symbols) and bool(nodes_of(smaller, op))
 
-        reduced = reduce(case, LANE, predicate_of(shows), values_at_its_sizes).case
+        reduced = reduce(Subject(case, LANE, {}), predicate_of(shows), values_at_its_sizes).case
         check(reduced)
         assert size_of(reduced) < size_of(case)
         found += 1

@@ -8,8 +8,9 @@ from fakes import TVM
 from graphs_by_hand import case_of
 
 from fuzzer.report import repro_values
-from fuzzer.triage.passes.plain_values import plain_values
 from fuzzer.triage.reduce import reduce
+from fuzzer.triage.reducers import Subject
+from fuzzer.triage.reducers.plain_values import plain_values
 from fuzzer.triage.reproduce import Reproduction
 from generators.graph import Array, Case, DType
 from generators.values import seeded
@@ -28,7 +29,7 @@ def reduced(array: Array, kept: str) -> Array:
         odd = bool(np.any(numbers != np.rint(numbers)))
         return Reproduction({"anything": True, "odd": odd, "these": bool(np.array_equal(numbers, array))}[kept])
 
-    return reduce(case, TVM, interesting, lambda whole: {}, passes=(plain_values,)).case.tensors["x0"]
+    return reduce(Subject(case, TVM, {}), interesting, lambda whole: {}, reducers=(plain_values,)).case.tensors["x0"]
 
 
 @pytest.mark.parametrize("dtype", [DType.FLOAT32, DType.FLOAT64])

@@ -13,7 +13,7 @@ from small_graphs import CHAIN, FORK, SISTERS, evaluated, text, texts
 
 from fuzzer.lanes import TORCH, TVM_LANES
 from fuzzer.signature import signature_of
-from fuzzer.triage.passes.pointed_node import pointed_node
+from fuzzer.triage.reducers.pointed_node import pointed_node
 from fuzzer.triage.reproduce import up_to_failure
 from fuzzer.triage.suspects import MOST_BY_NAME, Located, located, named_operators, wrong_outputs
 from generators.graph import Case

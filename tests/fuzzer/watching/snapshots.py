@@ -5,15 +5,37 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from fuzzer.campaign.activity import CurrentTask
+from fuzzer.campaign.lanes.activity import CurrentTask
+from fuzzer.campaign.plan.settings import RunLimits
+from fuzzer.campaign.run.phase import Phase, PhaseProgress
+from fuzzer.findings.severity import Level
+from fuzzer.watching.causes import CauseCounts
+from fuzzer.watching.glance import ConfirmedLine, Glance, ProvisionalLine
 from fuzzer.watching.health import LaneHealth
 from fuzzer.watching.resources import Resources
 from fuzzer.watching.snapshot import Snapshot
+from oracles.finding import Component
 
 NOW = 1_800_000_000.0
 
 FAILING = LaneHealth("relax-export-c", {"ran": 4, "raised": 36}, {"ran": 95, "raised": 5})
 SOUND = LaneHealth("relax-export-llvm", {"ran": 38, "unsupported": 2}, {"ran": 450, "unsupported": 50})
+
+SEEN = Glance(
+    CauseCounts({Level.CRITICAL: 1, Level.HIGH: 2, Level.LOW: 1}, 9, 0, 7, 12, 1, 3, (Component.EXPORTER,), 1),
+    3,
+    (
+        ConfirmedLine(Level.HIGH, "wrong-dtype where: the result has a wrong dtype", True),
+        ConfirmedLine(Level.CRITICAL, "wrong-value squeeze, linear: the result is silently wrong", False),
+        ConfirmedLine(Level.HIGH, "died cumsum: it ends the process", False),
+        ConfirmedLine(Level.LOW, "timed-out sort: it does not end", False),
+    ),
+    (
+        ProvisionalLine(6, "internal-error acos or cos: Unresolved call Op(tirx.acos)", "internal-error-acos-00-11"),
+        ProvisionalLine(1, "wrong-value (no suspect): output 0 should be 1.0, but is 2.0.", "wrong-value-abs-00-11"),
+    ),
+)
+"""Seven provisional causes, of which two are described here."""
 
 
 def snapshot(**other: Any) -> Snapshot:
@@ -23,10 +45,13 @@ def snapshot(**other: Any) -> Snapshot:
         "pid": 4321,
         "now": NOW,
         "seconds": 3725.0,
-        "limit": 7200.0,
+        "limits": RunLimits(7200.0),
+        "phase": PhaseProgress(Phase.FUZZING, 3475.0, 0.517),
         "run_tests": 1850,
         "run_lane_results": 9250,
-        "new": 3,
+        "run_findings": 3,
+        "new": frozenset({"a", "b", "c"}),
+        "causes": SEEN,
         "tests": 12345,
         "invalid": 2,
         "errors": 0,
@@ -41,8 +66,6 @@ def snapshot(**other: Any) -> Snapshot:
         "lane_results_per_second": 4.25,
         "findings": {("tvm", "wrong-value"): 7, ("tvm", "timed-out"): 2, ("exporter", "internal-error"): 1},
         "flaky": 1,
-        "waiting": 12,
-        "parked": 1,
         "triage_share": 0.35,
         "triage_used": 0.333,
         "drain": 60.0,

@@ -8,15 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from fuzzer.campaign.disk_space import MEASURE_SECONDS, DiskSpace
-from fuzzer.campaign.pause_switch import PauseSwitch
-from fuzzer.campaign.rows import index_row
-from fuzzer.campaign.store import Store
+from fuzzer.campaign.store.disk_space import MEASURE_SECONDS, DiskSpace
+from fuzzer.campaign.store.pause_switch import PauseSwitch
+from fuzzer.campaign.store.rows import index_row
+from fuzzer.campaign.store.store import Store
 from fuzzer.commands.status import _lines
 from fuzzer.dashboard.data import gather
 from fuzzer.isolate.running_job import Clock
 from fuzzer.lanes import TORCH
-from fuzzer.triage.investigate import Confirmed, Sighting
+from fuzzer.triage.investigate import Investigated, Sighting
+from fuzzer.watching.causes import causes_in
 from fuzzer.watching.status import status_of
 from oracles.outcome import Ran, Result
 
@@ -26,7 +27,7 @@ VERSIONS = {"torch": "2.13.0", "tvm": "0.27.0"}
 
 @pytest.mark.parametrize("jump", [YEAR, -YEAR])
 def test_status_and_findings_after_a_jump(
-    tmp_path: Path, make: Callable[..., tuple[Confirmed, Sighting]], monkeypatch: pytest.MonkeyPatch, jump: float
+    tmp_path: Path, make: Callable[..., tuple[Investigated, Sighting]], monkeypatch: pytest.MonkeyPatch, jump: float
 ) -> None:
     with Store(tmp_path, 1) as store:
         before = store.save(make("no layout")[0], VERSIONS)
@@ -40,12 +41,13 @@ def test_status_and_findings_after_a_jump(
     assert after is not None
     with Store(tmp_path, None) as store:
         assert (store.state.next_test, len(store.findings)) == (2, 2)
-    status = status_of(tmp_path)
+    causes = causes_in(tmp_path)
+    status = status_of(tmp_path, causes)
     assert (status.own_tests, sum(status.findings.values()), status.unreadable) == (2, 2, [])
     assert status.today == 1, "the one that was found on this day, as the clock has it now"
     assert status.latest == (after if jump > 0 else before).slug
-    (latest,) = (line for line in _lines(status) if line.startswith("latest: "))
-    assert latest.endswith(" 0 s ago")
+    (latest,) = (line for line in _lines(status, causes) if line.startswith("latest finding: "))
+    assert latest.endswith(" 0 s ago; 1 in 24 h, 0 flaky")
     assert {row.slug for row in gather(tmp_path).findings} == {before.slug, after.slug}
 
 
@@ -58,7 +60,7 @@ def test_bounds_do_not_depend_on_the_time_of_day(tmp_path: Path, monkeypatch: py
         return 0
 
     clock, disk = Clock(), DiskSpace(tmp_path, PauseSwitch(), lambda text: None, limit=1 << 40, reserve=0)
-    monkeypatch.setattr("fuzzer.campaign.disk_space.size_of", size_of)
+    monkeypatch.setattr("fuzzer.campaign.store.disk_space.size_of", size_of)
     assert disk.look()
     real = time.time
     monkeypatch.setattr(time, "time", lambda: real() + jump)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from fuzzer.campaign.index import Index
-from fuzzer.campaign.rows import index_row
-from fuzzer.campaign.state import State
+from fuzzer.campaign.store.index import Index
+from fuzzer.campaign.store.rows import index_row
+from fuzzer.campaign.store.state import State
 from fuzzer.lanes import ONNXRUNTIME, TORCH
 from fuzzer.watching.health import RECENT, LaneHealth, failing, lanes_health
 from oracles.outcome import Outcome, Raised, Ran, Stage

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 HEAVY = {
-    "fuzzer.campaign.loop",
-    "fuzzer.campaign.store",
+    "fuzzer.campaign.run.loop",
+    "fuzzer.campaign.store.store",
     "fuzzer.isolate.protocol",
     "fuzzer.lanes",
     "fuzzer.report.repro",
@@ -35,6 +35,6 @@ def test_a_verb_that_only_reads_loads_no_module_that_runs_lanes(verb: str, saved
     program += f"; sys.argv = ['fuzz', *{[verb, '--campaign', str(tmp_path)]}]; from fuzzer import cli; cli.main()"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = set(done.stderr.split())
-    assert {"status": "findings: 1 tvm", "triage": saved.name}[verb] in done.stdout
+    assert {"status": "1 confirmed cause", "triage": saved.name}[verb] in done.stdout
     assert f"fuzzer.commands.{verb}" in loaded
     assert sorted(loaded & HEAVY) == []

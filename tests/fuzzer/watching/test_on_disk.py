@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from fuzzer.campaign import filing_progress
-from fuzzer.campaign.index import NAME
-from fuzzer.campaign.store import Store
+from fuzzer.campaign.store import filing_progress
+from fuzzer.campaign.store.index import NAME
+from fuzzer.campaign.store.store import Store
 from fuzzer.watching.on_disk import opened
 from generators.graph import Invalid
 

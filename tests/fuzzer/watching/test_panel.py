@@ -2,140 +2,186 @@
 
 from __future__ import annotations
 
-import io
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
-from snapshots import FAILING, SOUND, snapshot
+from snapshots import FAILING, SEEN, SOUND, snapshot
 
+from fuzzer.campaign.lanes.activity import CurrentTask
+from fuzzer.campaign.plan.settings import RunLimits
+from fuzzer.campaign.run.phase import Phase, PhaseProgress
+from fuzzer.watching.causes import CauseCounts
+from fuzzer.watching.glance import Glance
 from fuzzer.watching.health import LaneHealth
-from fuzzer.watching.panel import Panel, _facts, line
+from fuzzer.watching.panel import line, panel
+
+NOTHING_SEEN = Glance(CauseCounts())
+IN_TRIAGE = CurrentTask("triage: died in relax-export-c", 60.0)
 
 
-def shown(width: int, height: int = 24, **other: Any) -> list[str]:
-    console = Console(record=True, width=width, height=height, file=io.StringIO())
-    console.print(Panel(snapshot(**other), monotonic=100.0))
-    return [text.rstrip() for text in console.export_text().splitlines()]
+def shown(width: int = 80, height: int = 24, **other: Any) -> list[str]:
+    return [text.plain.rstrip() for text in panel(snapshot(**other), 100.0, width, height)]
 
 
 def test_eighty_columns() -> None:
-    assert shown(80) == [
-        "difftvm  seed 99  process 4321  /campaigns/night",
-        "time          1 h 02 min of 2 h 00 min; 6 h 56 min in all; supervisor 3.1% CPU",
-        "tests         12,345, 0.50/s (0.50/s in this run), 2 invalid, next 12346",
-        "lane results  67,890 in tests, 5,120 in triage, 4.2/s",
-        "findings      10: 9 tvm, 1 exporter",
-        "              3 new in this run, 4 in 24 h, 1 flaky; known ones met 812 times",
-        "triage        12 sightings waiting, 1 parked; share 35%, 33% used",
-        "last          3 min 20 s ago: wrong-value-squeeze-linear-3f2a0c1b2d3e",
-        "  findings    ▁▂▂▃▄▅▅▆▇█ 10",
-        "  features    ▁▂▂▃▃▄▄▅▆█ 1,204",
-        "time goes to  compile 50%, export 20%, import 12%, run 10%, load 4%",
-        "memory        122 MB here, 1.9 GB in 5 children; free 17.1 GB, disk 51.0 GB",
-        "workers       test 12346 for 2 s; triage: died in relax-export-c for 40 s",
-        "",
-        "lanes, newest outcomes   results  before",
-        "!! relax-export-c        4 of 40  95%     36 raised",
-        "   relax-export-llvm    38 of 40  90%     2 unsupported",
+    assert shown() == [
+        "difftvm  /campaigns/night  seed 99  process 4321",
+        "fuzzing    ██████████░░░░░░░░░░ 1 h 02 min, up to 57 min 55 s left",
+        "           then triage for up to 1 min 00 s; ctrl-C ends it and loses nothing",
+        "!! relax-export-c: 4 results in its newest 40 runs, 95% before; 36 raised",
+        "4 confirmed causes: 1 critical, 2 high, 1 low",
+        "  3 new findings in this run, 9 in all",
+        "  high     new: wrong-dtype where: the result has a wrong dtype",
+        "  critical wrong-value squeeze, linear: the result is silently wrong",
+        "  high     died cumsum: it ends the process",
+        "  low      timed-out sort: it does not end",
+        "not confirmed yet: 7 causes, seen in 12 sightings",
+        "  6 sightings  internal-error acos or cos: Unresolved call Op(tirx.acos)",
+        "  1 sighting   wrong-value (no suspect): output 0 should be 1.0, but is 2.0.",
+        "not TVM's (exporter): 1 finding, 3 sightings",
+        "tests      1,850 in this run, 12,345 in all; 0.50/s; 2 refused (normal)",
+        "triage     33% of the CPU of lanes so far; it gets 35% while sightings wait",
+        "workers    test 12346 for 2 s; triage: died in relax-export-c for 40 s",
+        "CPU        compile 50%, export 20%, import 12%, run 10%; supervisor 3.1%",
+        "memory     122 MB here, 1.9 GB in 5 children; free 17.1 GB, disk 51.0 GB",
+        "2 of 2 lanes give results; 1 far fewer than before",
+        "findings   ▁▂▂▃▄▅▅▆▇█ over time",
     ]
 
 
 def test_the_documents_show_this_screen() -> None:
-    assert "\n".join(shown(80)) in (Path(__file__).parents[3] / "docs" / "watching.md").read_text()
+    assert "\n".join(shown()) in (Path(__file__).parents[3] / "docs" / "watching.md").read_text()
 
 
 def test_a_run_with_an_aim_has_a_line_for_it() -> None:
-    lines = shown(80, height=40, aim="3 pieces; 4 operators with a row; none without a row")
-    assert lines[3] == "aim           3 pieces; 4 operators with a row; none without a row"
-    assert [*lines[:3], *lines[4:]] == shown(80)
+    lines = shown(height=40, aim="3 pieces; 4 operators with a row; none without a row")
+    assert lines[3] == "aim        3 pieces; 4 operators with a row; none without a row"
+    assert [*lines[:3], *lines[4:]] == shown(height=40)
 
 
 def test_a_campaign_that_has_just_begun() -> None:
-    nothing: dict[str, Any] = {"findings": {}, "last": "", "last_found": None, "curve": [], "lanes": ()}
-    nothing |= {"new": 0, "today": 0, "flaky": 0, "known": 0, "limit": None, "tasks": (), "stage_cpu": {}}
-    nothing |= {"waiting": 0, "parked": 0, "triage_used": 0.0}
-    nothing["features"] = 0
-    assert shown(80, **nothing) == [
-        "difftvm  seed 99  process 4321  /campaigns/night",
-        "time          1 h 02 min; 6 h 56 min in all; supervisor 3.1% CPU",
-        "tests         12,345, 0.50/s (0.50/s in this run), 2 invalid, next 12346",
-        "lane results  67,890 in tests, 5,120 in triage, 4.2/s",
-        "findings      0: none yet",
-        "              0 new in this run, 0 in 24 h, 0 flaky; known ones met 0 times",
-        "triage        0 sightings waiting; share 35%, 0% used",
-        "time goes to  nothing yet",
-        "memory        122 MB here, 1.9 GB in 5 children; free 17.1 GB, disk 51.0 GB",
-        "workers       2 of 2 idle",
+    nothing: dict[str, Any] = {"findings": {}, "last": "", "last_found": None, "curve": [], "lanes": (), "invalid": 0}
+    nothing |= {"new": frozenset(), "today": 0, "flaky": 0, "known": 0, "tasks": (), "stage_cpu": {}, "features": 0}
+    nothing |= {
+        "limits": RunLimits(),
+        "phase": PhaseProgress(Phase.FUZZING),
+        "causes": NOTHING_SEEN,
+        "triage_used": 0.0,
+    }
+    assert shown(**nothing) == [
+        "difftvm  /campaigns/night  seed 99  process 4321",
+        "fuzzing    1 h 02 min, no limit",
+        "           ctrl-C ends it and loses nothing",
+        "no cause is confirmed yet",
+        "tests      1,850 in this run, 12,345 in all; 0.50/s",
+        "triage     0% of the CPU of lanes so far; it gets 35% while sightings wait",
+        "workers    2 of 2 idle",
+        "CPU        none yet; supervisor 3.1%",
+        "memory     122 MB here, 1.9 GB in 5 children; free 17.1 GB, disk 51.0 GB",
     ]
 
 
-def test_as_many_lanes_as_there_is_room_for_those_that_fail_first() -> None:
-    many = (FAILING, *(LaneHealth(f"lane-{n}", {"ran": 1}, {}) for n in range(40)))
-    for height in (24, 40):
-        lines = shown(80, height, lanes=many)
-        assert len(lines) <= height - 1
-        assert lines[-1].strip() == f"and {41 - sum('lane-' in text or '!!' in text for text in lines)} more"
-        assert sum("!!" in text for text in lines) == 1
+def test_findings_that_ship_with_difftvm_are_counted_apart() -> None:
+    counts = replace(SEEN.counts, shipped=6)
+    assert shown(causes=replace(SEEN, counts=counts))[5] == (
+        "  3 new findings in this run, 9 in all; 6 ship with difftvm"
+    )
 
 
-def test_beside_each_other_where_it_is_wide() -> None:
-    lines = shown(170)
-    assert len(lines) < len(shown(80))
-    assert all(len(text) <= 170 for text in lines)
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (50, 24), (80, 12), (170, 50), (20, 5)])
+def test_no_line_is_wider_and_there_is_room_for_the_cursor(width: int, height: int) -> None:
+    many = Glance(SEEN.counts, 3, SEEN.confirmed * 5, SEEN.provisional * 10)
+    lanes = (FAILING, *(LaneHealth(f"lane-{n}", {"raised": 1}, {}) for n in range(40)))
+    lines = shown(width, height, causes=many, lanes=lanes)
+    assert len(lines) <= height - 1
+    assert max(map(len, lines)) <= width
 
 
-def test_what_is_narrow_loses_no_number() -> None:
-    text = "".join("".join(shown(50, 60)).split())
-    for number in ("12,345", "67,890", "10:9tvm,1exporter", "4of40", "122MBhere"):
-        assert number in text
+def test_causes_have_the_room_that_is_left_and_both_lists_a_part_of_it() -> None:
+    many = Glance(SEEN.counts, 3, SEEN.confirmed * 5, SEEN.provisional * 10)
+    lines = shown(causes=many)
+    assert sum(line.startswith(("  critical", "  high", "  low")) for line in lines) == 5
+    assert sum("sighting" in line and line.startswith("  ") for line in lines) == 4
+    assert len(lines) == 23
+
+
+def test_a_tall_terminal_shows_the_lanes_with_the_fewest_results() -> None:
+    unsupported = LaneHealth("relax-fx-llvm", {"unsupported": 40}, {})
+    whole = LaneHealth("torch", {"ran": 40}, {})
+    lines = shown(height=40, lanes=(FAILING, unsupported, whole, SOUND))
+    assert lines[-5:] == [
+        "3 of 4 lanes give results; 1 far fewer than before; 1 had only unsupported cases, which is normal"[:79] + "…",
+        "findings   ▁▂▂▃▄▅▅▆▇█ over time",
+        "!! relax-export-c             results in 4 of 40: 36 raised",
+        "   relax-export-llvm          results in 38 of 40: 2 unsupported",
+        "   relax-fx-llvm              results in 0 of 40: 40 unsupported (normal)",
+    ]
 
 
 def test_names_are_no_markup() -> None:
-    assert any("[bold]x[/bold]" in text for text in shown(80, last="[bold]x[/bold]"))
+    assert "difftvm  /[bold]x[/bold]" in shown(folder=Path("/[bold]x[/bold]"))[0]
+
+
+def test_tests_that_difftvm_could_not_do_are_shown_where_there_are_any() -> None:
+    assert shown(errors=3)[3] == "           3 tests could not be done by difftvm itself"
+
+
+def test_it_says_why_no_test_ends_while_triage_has_all_workers() -> None:
+    lines = shown(tasks=(IN_TRIAGE, IN_TRIAGE), tests_per_second=0.0, invalid=0)
+    assert "none now: all workers do triage, and tests go on after it"[:30] in "".join(lines)
+    log = line(snapshot(tasks=(IN_TRIAGE, IN_TRIAGE), tests_per_second=0.0, lanes=()))
+    assert "  1850 tests  all workers do triage  " in log
+    assert "all workers" not in line(snapshot(tasks=(IN_TRIAGE,)))
+
+
+@pytest.mark.parametrize(
+    ("limits", "phase", "expected"),
+    [
+        (RunLimits(45), PhaseProgress(Phase.FUZZING, 1.0, 0.98), "44 s, up to 1 s left"),
+        (RunLimits(tests=8), PhaseProgress(Phase.FUZZING, None, 0.1), "44 s, 1850 of 8 tests"),
+        (RunLimits(45, None, 5), PhaseProgress(Phase.FUZZING, 1.0, 0.98), "44 s, 3 of 5 new findings, up to 1 s left"),
+        (RunLimits(45), PhaseProgress(Phase.TRIAGE, 22.0, 0.6, 12), "up to 22 s left; 12 sightings to investigate"),
+        (RunLimits(tests=0), PhaseProgress(Phase.TRIAGE, None, 0.6, 12), "12 sightings to investigate"),
+        (RunLimits(45), PhaseProgress(Phase.FINISHING), "44 s; what runs is finished, and nothing more begins"),
+        (RunLimits(45), PhaseProgress(Phase.PAUSED), "44 s; nothing runs"),
+    ],
+)
+def test_each_phase_says_how_far_it_is(limits: RunLimits, phase: PhaseProgress, expected: str) -> None:
+    text = shown(seconds=44.0, limits=limits, phase=phase)[1]
+    assert text.startswith(f"{phase.phase:11}")
+    assert text.endswith(f" {expected}")
+
+
+def test_what_comes_next_and_how_to_end_it() -> None:
+    ends = "ctrl-C ends it and loses nothing"
+    assert shown(drain=0.0)[2].strip() == ends
+    triage = PhaseProgress(Phase.TRIAGE, None, 0.1)
+    assert shown(phase=triage)[2].strip() == f"the tests of this run are over; {ends}"
+    assert shown(phase=triage, limits=RunLimits(tests=0), drain=math.inf)[2].strip() == ends
+    assert shown(phase=PhaseProgress(Phase.FINISHING))[2].strip() == "ctrl-C twice ends it at once"
+
+
+def test_only_a_worker_that_is_idle_while_tests_go_on_is_marked() -> None:
+    def style(phase: Phase) -> str:
+        (text,) = (
+            each for each in panel(snapshot(tasks=(), phase=PhaseProgress(phase)), 0.0, 80, 24) if "idle" in each.plain
+        )
+        return str(text.spans[-1].style)
+
+    assert (style(Phase.FUZZING), style(Phase.FINISHING)) == ("bold red", "bold")
 
 
 def test_a_line_for_logs() -> None:
     assert line(snapshot(lanes=(SOUND,))) == (
-        "1 h 02 min  1850 tests  0.50/s  9250 lane results  3 new findings, 10 in all  12 waiting  supervisor 122 MB"
+        "fuzzing 1 h 02 min, up to 57 min 55 s left  1850 tests  0.50/s  3 new findings  "
+        "7 causes not confirmed  supervisor 122 MB"
     )
     assert line(snapshot()).endswith("  LANES FAIL: relax-export-c")
 
 
 def test_a_line_counts_by_ones() -> None:
-    parts = line(snapshot(lanes=(), run_tests=1, run_lane_results=1, new=1)).split("  ")
-    assert (parts[1], parts[3], parts[4]) == ("1 test", "1 lane result", "1 new finding, 10 in all")
-
-
-def test_tests_that_difftvm_could_not_do_are_shown_where_there_are_any() -> None:
-    assert shown(80, errors=3)[3] == "              3 tests could not be done by difftvm itself"
-
-
-@pytest.mark.parametrize(
-    ("seconds", "other", "expected"),
-    [
-        (44.0, {}, "44 s of 45 s"),
-        (45.0, {}, "45 s are over; triage goes on for up to 1 min 00 s"),
-        (83.0, {}, "45 s are over; triage goes on for up to 22 s"),
-        (83.0, {"drain": math.inf}, "45 s are over; triage goes on"),
-        (105.5, {}, "45 s are over; finishing what is under way for 1 min 00 s"),
-        (45.5, {"drain": 0.0}, "45 s are over; finishing what is under way"),
-        (83.0, {"waiting": 0}, "45 s are over; finishing what is under way for 38 s"),
-    ],
-)
-def test_a_run_beyond_its_limit_says_what_it_still_does(seconds: float, other: dict[str, Any], expected: str) -> None:
-    (time,) = (text for name, text in _facts(snapshot(seconds=seconds, limit=45.0, **other), 100.0) if name == "time")
-    assert time.plain.startswith(f"{expected}; 6 h 56 min in all; ")
-
-
-def test_few_outcomes_of_a_lane_are_listed_and_not_counted_as_0_of_1() -> None:
-    few = LaneHealth("relax-fx", {"unsupported": 1}, {})
-    some = LaneHealth("relax-onnx", {"ran": 2, "raised": 1}, {})
-    lines = shown(80, lanes=(SOUND, some, few))
-    assert lines[-3:] == [
-        "   relax-export-llvm    38 of 40  90%     2 unsupported",
-        "   relax-onnx                             2 ran, 1 raised",
-        "   relax-fx                               1 unsupported",
-    ]
+    parts = line(snapshot(lanes=(), run_tests=1, new=frozenset({"a"}))).split("  ")
+    assert (parts[1], parts[3]) == ("1 test", "1 new finding")

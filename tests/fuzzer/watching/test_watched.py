@@ -13,17 +13,18 @@ import fakes
 import pytest
 from test_metrics import scraped
 
-from fuzzer.campaign.index import NAME, Index
-from fuzzer.campaign.loop import Campaign
-from fuzzer.campaign.settings import LaneMix, RunLimits, Settings
-from fuzzer.campaign.state import State
-from fuzzer.campaign.store import Store
+from fuzzer.campaign.plan.settings import LaneMix, RunLimits, Settings
+from fuzzer.campaign.run.loop import Campaign
+from fuzzer.campaign.store.index import NAME, Index
+from fuzzer.campaign.store.state import State
+from fuzzer.campaign.store.store import Store
 from fuzzer.isolate.reports import SHOWS, SanitizerReport, ScriptRun
 from fuzzer.lanes import TVM_LANES
 from fuzzer.system.process_tree import descendants
 from fuzzer.system.processes import resident_bytes
+from fuzzer.watching.held import Cached, Rates
 from fuzzer.watching.resources import Resources, resources
-from fuzzer.watching.snapshot import Observer, Rates
+from fuzzer.watching.snapshot import Observer
 from fuzzer.watching.stats_files import PLOT, STATS
 from fuzzer.watching.watch import watched
 from generators.graph import Case
@@ -135,6 +136,16 @@ def test_expensive_measurements_are_made_seldom(
             assert (snapshot.last, snapshot.last_found) == (saved.name, 400.0)
             assert snapshot.today == (seconds < 86_400)
     assert measured == [1000, 1030, 90_000]
+
+
+def test_what_takes_long_is_computed_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter((0.0, 1.0, 5.0, 5.1, 6.0, 6.0))
+    monkeypatch.setattr("fuzzer.watching.held.time.thread_time", lambda: next(clock))
+    computed: list[int] = []
+    value = Cached(10.0, lambda: computed.append(0))
+    for now in (0, 49, 50, 59, 60):
+        value.value(now, False)
+    assert len(computed) == 3, "at 0; at 50, because it took 1 s; at 60, because then it took 0.1 s"
 
 
 def test_rates_are_of_the_last_minute() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rows import each_row
 
 from fuzzer.coverage.onnx_features import reasons
 from generators.builder import Builder, Limits
@@ -23,14 +24,14 @@ def accepted(op: Op) -> list[Node]:
     opset = 13 if schema.domain else max(schema.since, OLDEST)
     calls = []
     for index in range(DRAWS):
-        builder = Builder(NumpySource(17, index), Limits(), Profile.NORMAL, opset=opset)
+        builder = Builder(NumpySource(17, index), Limits(), Profile.NORMAL, dialect="onnx", opset=opset)
         if builder.grow(op):
             calls.append(next(node for node in builder.nodes if node.op == op.name))
     return calls
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+@each_row(OPS)
 def test_most_draws_are_accepted_and_each_attribute_is_set_in_some(op: Op) -> None:
     calls = accepted(op)
     assert len(calls) > DRAWS / 2

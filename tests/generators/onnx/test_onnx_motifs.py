@@ -14,17 +14,18 @@ from generators.onnx.schema import newest_opset
 from generators.random_graph import with_values
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("motif", MOTIFS, ids=lambda motif: motif.name)
 def test_every_draw_of_a_motif_fits_an_empty_graph(motif: Motif) -> None:
     for opset in range(motif.since, newest_opset() + 1):
         for seed in range(4):
-            builder = Builder(NumpySource(seed), opset=opset)
+            builder = Builder(NumpySource(seed), dialect="onnx", opset=opset)
             assert motif.grow(builder), (opset, seed)
             check(with_values(builder))
 
 
 def test_a_motif_does_not_fit_an_older_opset() -> None:
-    builder = Builder(NumpySource(0), opset=9)
+    builder = Builder(NumpySource(0), dialect="onnx", opset=9)
     late = next(motif for motif in MOTIFS if motif.since > 9)
     assert not late.grow(builder)
     assert not builder.nodes
@@ -36,7 +37,7 @@ def test_a_chain_of_casts_converts_floats_to_integers_in_range(profile: Profile)
     motif = next(each for each in MOTIFS if each.name == "casts")
     casts = 0
     for seed in range(60):
-        builder = Builder(NumpySource(seed), profile=profile, opset=18)
+        builder = Builder(NumpySource(seed), profile=profile, dialect="onnx", opset=18)
         assert motif.grow(builder)
         bounded = {item.value.name for item in builder.inputs if item.domain == within(-100, 100)}
         bounded |= {value.name for node in builder.nodes if node.op.startswith("Clip") for value in node.results}

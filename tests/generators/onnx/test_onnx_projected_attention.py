@@ -1,66 +1,17 @@
-"""Attention of com.microsoft: result types, refusals, and drawn cases in both readers."""
+"""Attention of com.microsoft: what is drawn, and what a query sees."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from onnx import TensorProto, helper
-from onnx_calls import inferred, invalid_case
 
 from fuzzer.lanes.onnx.witnesses import by_interpreter, by_onnxruntime
 from generators.builder import Limits
 from generators.choice import NumpySource
-from generators.graph import Array, Invalid
+from generators.graph import Array
 from generators.onnx.random_graph import generate
 from generators.onnx.rows import ROWS
-
-PLAIN = "float32[2,3,4] float32[4,18] float32[18]"
-PAST = f"{PLAIN} float32[2,2,2,5,3]"
-WITH_PAST = {"inputs": (True, True, True, False, True, False, False), "outputs": (True, True)}
-WITH_SCORES = {"inputs": (True, True, True, False, False, True, False)}
-
-TYPES = [
-    (PLAIN, {}, "float32[2,3,6]"),
-    (PLAIN, {"outputs": (True, True)}, "float32[2,3,6] float32[2,2,2,3,3]"),
-    (PLAIN, {"qkv_hidden_sizes": (4, 4, 10)}, "float32[2,3,10]"),
-    (PAST, WITH_PAST, "float32[2,3,6] float32[2,2,2,8,3]"),
-    (f"{PLAIN} int32[2]", {}, "float32[2,3,6]"),
-    (f"{PLAIN} int32[4]", {}, "float32[2,3,6]"),
-    (f"{PLAIN} int32[2,3]", {}, "float32[2,3,6]"),
-    (f"{PLAIN} int32[2,3,3]", {}, "float32[2,3,6]"),
-    (f"{PLAIN} float32[1,2,3,3]", WITH_SCORES, "float32[2,3,6]"),
-]
-
-REFUSED = [
-    ("float32[2,3,4] float32[4,18]", {}, "ends the process without a bias"),
-    (PLAIN, {"num_heads": 4}, "6 and 6 are not 4 heads"),
-    (PLAIN, {"qkv_hidden_sizes": (4, 6, 8)}, "sizes of float32[4,18] are wrong"),
-    (PLAIN, {"qkv_hidden_sizes": (6, 6)}, "has 3 sizes"),
-    (PLAIN, {"qkv_hidden_sizes": (4, 4, 10), "outputs": (True, True)}, "the present needs keys and values of one size"),
-    (PAST, {**WITH_PAST, "outputs": (True, False)}, "the present is wanted"),
-    (f"{PLAIN} int32[8]", {}, "int32[8] is no mask of 3 keys"),
-    (f"{PLAIN} int32[2,1,3,3]", {}, "is no mask of 3 keys"),
-    (f"{PLAIN} float32[2,3,3,3]", WITH_SCORES, "is no bias of scores [2, 2, 3, 3]"),
-    (PLAIN, {"do_rotary": 1}, "no kernel for do_rotary"),
-    (PLAIN, {"past_present_share_buffer": 1}, "no kernel for past_present_share_buffer"),
-    (PLAIN, {"scale": 0.0}, "scale must be positive"),
-]
-
-
-@pytest.mark.parametrize(("types", "given", "result"), TYPES)
-def test_result_types(types: str, given: dict[str, object], result: str) -> None:
-    assert inferred("Attention-1", types, **{"num_heads": 2, **given}) == result
-
-
-@pytest.mark.parametrize(("types", "given", "message"), REFUSED)
-def test_refusals(types: str, given: dict[str, object], message: str) -> None:
-    with pytest.raises(Invalid) as error:
-        inferred("Attention-1", types, **{"num_heads": 2, **given})
-    assert message in str(error.value)
-
-
-def test_drawn_cases_are_valid_in_both_readers() -> None:
-    assert invalid_case("Attention", 120) == ""
 
 
 def test_each_input_is_drawn() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from generators.builder import Limits
 from generators.check import check
 from generators.choice import NumpySource
@@ -17,6 +19,7 @@ def of_additions(symbolic: bool) -> list[Case]:
     return [generate(NumpySource(1, number), Limits(2), ADDITIONS, symbolic=symbolic) for number in range(400)]
 
 
+@pytest.mark.slow
 def test_some_cases_have_initializers_only_and_some_are_mixed() -> None:
     cases = of_additions(symbolic=False)
     roles = [{item.role for item in case.graph.inputs} for case in cases]
@@ -29,6 +32,7 @@ def test_some_cases_have_initializers_only_and_some_are_mixed() -> None:
     assert CONSTANT_PERCENT / 200 < changed / len(cases) < CONSTANT_PERCENT / 50
 
 
+@pytest.mark.slow
 def test_they_are_valid_and_named_as_others() -> None:
     for case in of_additions(symbolic=False):
         check(case)
@@ -36,6 +40,7 @@ def test_they_are_valid_and_named_as_others() -> None:
             assert item.value.name.startswith("w" if item.role is Role.PARAM else "x")
 
 
+@pytest.mark.slow
 def test_an_input_with_open_sizes_stays_one() -> None:
     cases = of_additions(symbolic=True)
     owned = [item for case in cases for item in case.graph.inputs if item.role is Role.PARAM]

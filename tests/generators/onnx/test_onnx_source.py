@@ -101,8 +101,8 @@ def test_an_output_that_is_an_input_or_a_second_output_is_the_result_of_an_ident
     ("case", "message"),
     [
         (reshaped(Form.PLAIN, 12), "nodes[0]: Reshape-14 is not in force at opset 12"),
-        (reshaped(Form.PLAIN, 6), "opset: 6 is not within 7 to 26"),
-        (reshaped(Form.PLAIN, 99), "opset: 99 is not within 7 to 26"),
+        (reshaped(Form.PLAIN, 0), "opset: 0 is not within 1 to 28"),
+        (reshaped(Form.PLAIN, 99), "opset: 99 is not within 1 to 28"),
         (reshaped(Form.INPLACE), "nodes[0] (Reshape-14): has no inplace form"),
         (reshaped(Form.PLAIN, op="Reshape-1"), "nodes[0]: 'Reshape-1' is not in the operator table"),
         (reshaped(Form.PLAIN, shape=(5, -1)), "nodes[0] (Reshape-14): "),

@@ -1,63 +1,11 @@
-"""Images sampled at points, regions and boxes in ONNX: result types, refusals, and drawn cases in both readers."""
+"""Images sampled at points, regions and boxes."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
-from onnx_calls import inferred, invalid_case
 
 from fuzzer.lanes.onnx.definitions.vision import MaxRoiPool
-from generators.graph import Invalid
 from generators.onnx.rows import ROWS
-
-TYPES = [
-    ("GridSample-16", "float32[2,3,4,5] float32[2,6,7,2]", {"mode": "bicubic"}, "float32[2,3,6,7]"),
-    ("GridSample-20", "float64[2,3,4,5,6] float64[2,1,2,3,3]", {"mode": "nearest"}, "float64[2,3,1,2,3]"),
-    ("AffineGrid-20", "float32[2,2,3]", {"size": (2, 3, 4, 5)}, "float32[2,4,5,2]"),
-    ("AffineGrid-20", "float16[1,3,4]", {"size": (1, 3, 4, 5, 6)}, "float16[1,4,5,6,3]"),
-    ("MaxRoiPool-1", "float32[2,3,4,5] float32[6,5]", {"pooled_shape": (2, 1)}, "float32[6,3,2,1]"),
-    ("RoiAlign-10", "float32[2,3,4,5] float32[6,4] int64[6]", {"output_width": 2}, "float32[6,3,1,2]"),
-    (
-        "NonMaxSuppression-11",
-        "float32[2,5,4] float32[2,3,5]",
-        {"max_output_boxes_per_class": 4, "iou_threshold": 1.0},
-        "int64[24,3]",
-    ),
-    ("NonMaxSuppression-10", "float32[2,5,4] float32[2,3,5]", {"iou_threshold": 1.0}, "int64[0,3]"),
-    ("NonMaxSuppression-10", "float32[2,5,4] float32[2,3,5]", {"then": "Size"}, "int64[]"),
-    (
-        "NonMaxSuppression-11",
-        "float32[2,5,4] float32[2,3,5]",
-        {"iou_threshold": 0.5, "then": "ReduceSum"},
-        "int64[1,1]",
-    ),
-]
-
-REFUSED = [
-    ("GridSample-16", "float32[2,3,4,5,6] float32[2,1,2,3,3]", {}, "takes no image"),
-    ("GridSample-20", "float32[2,3,4,5] float64[2,6,7,2]", {}, "has another dtype than"),
-    ("GridSample-20", "float32[2,3,4,5] float32[1,6,7,2]", {}, "is no grid for"),
-    ("GridSample-20", "float32[2,3,4,5] float32[2,6,7,2]", {"mode": "bilinear"}, "has no mode bilinear"),
-    ("GridSample-20", "float32[2,3,4,5] float32[2,6,7,2]", {"mode": "cubic", "padding_mode": "border"}, "lack this"),
-    ("AffineGrid-20", "float32[2,2,3]", {"size": (1, 3, 4, 5)}, "is no affine map"),
-    ("AffineGrid-20", "float32[2,2,3]", {"size": (2, 3, 1, 5), "align_corners": 1}, "no corners to align"),
-    ("MaxRoiPool-1", "float32[2,3,4,5] float32[6,4]", {"pooled_shape": (2, 1)}, "are no regions of"),
-    ("RoiAlign-16", "float32[2,3,4,5] float32[6,4] int64[5]", {}, "are no numbers of images"),
-    ("RoiAlign-16", "float32[2,3,4,5] float32[6,4] int64[6]", {"mode": "max"}, "no maximum of samples"),
-    ("NonMaxSuppression-11", "float32[2,5,4] float32[2,3,5]", {"iou_threshold": 0.5}, "is not known"),
-]
-
-
-@pytest.mark.parametrize(("row", "types", "given", "result"), TYPES)
-def test_result_types(row: str, types: str, given: dict[str, object], result: str) -> None:
-    assert inferred(row, types, **given) == result
-
-
-@pytest.mark.parametrize(("row", "types", "given", "message"), REFUSED)
-def test_refusals(row: str, types: str, given: dict[str, object], message: str) -> None:
-    with pytest.raises(Invalid) as error:
-        inferred(row, types, **given)
-    assert message in str(error.value)
 
 
 def test_onnxruntime_has_no_kernels_of_these_versions() -> None:
@@ -70,14 +18,3 @@ def test_windows_of_a_region_may_overlap() -> None:
     region = np.array([[0, 0, 1, 2, 1]], np.float32)
     (found,) = MaxRoiPool._run(MaxRoiPool.__new__(MaxRoiPool), image, region, (1, 2), 1.0)
     assert found.tolist() == [[[[4, 5]]]]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("title", ["GridSample", "AffineGrid", "MaxRoiPool", "RoiAlign", "NonMaxSuppression"])
-def test_drawn_cases_are_valid_in_both_readers(title: str) -> None:
-    assert invalid_case(title, 30) == ""
-
-
-@pytest.mark.parametrize("title", ["MaxRoiPool", "RoiAlign"])
-def test_regions_are_of_images_where_an_open_size_is_smallest(title: str) -> None:
-    assert invalid_case(title, 30, symbolic=True) == ""

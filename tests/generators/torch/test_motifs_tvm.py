@@ -13,6 +13,7 @@ import torch
 
 from fuzzer.lanes.base.prepared_case import PreparedCase
 from fuzzer.lanes.relax.build import apply
+from fuzzer.lanes.torch.prepared import exported, model_of
 from generators.builder import Builder
 from generators.choice import NumpySource
 from generators.random_graph import with_values
@@ -42,10 +43,10 @@ def imported(motif: Motif, seed: int, *, params_as_inputs: bool) -> Any:
     prepared = PreparedCase(with_values(builder), lambda stage: None)
     if motif.name == "dead_value":  # torch.export removes such values, torch.fx keeps them
         inputs = [(list(x.shape), str(x.dtype)) for x in prepared.inputs.values()]
-        return relax.frontend.torch.from_fx(torch.fx.symbolic_trace(prepared.model), inputs)
+        return relax.frontend.torch.from_fx(torch.fx.symbolic_trace(model_of(prepared)), inputs)
     with torch.no_grad():
         module = from_exported_program(
-            prepared.exported, run_ep_decomposition=False, keep_params_as_input=params_as_inputs
+            exported(prepared), run_ep_decomposition=False, keep_params_as_input=params_as_inputs
         )
     if params_as_inputs:
         module, _ = relax.frontend.detach_params(module)

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 import torch
 from eager import run, run_case, type_text
+from graphs_by_hand import case_of
 from rows import each_row
 
-from fuzzer.lanes.base.prepared_case import laid_out, to_torch
+from fuzzer.lanes.base.arrays import laid_out, to_torch
 from generators.builder import Builder, Limits
 from generators.check import check
 from generators.choice import NumpySource
@@ -35,7 +36,7 @@ from generators.graph import (
 from generators.op import Types
 from generators.random_graph import generate, with_values
 from generators.torch.ops import TABLE, Op
-from generators.torch.source import constructor, render, statements
+from generators.torch.source import called, constructor, render, statements
 from generators.values import plain
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -434,6 +435,7 @@ def in_double(case: Case) -> list[str]:
     return [type_text(t) for t in run(case.bound, tensor, float64=True)]
 
 
+@pytest.mark.slow
 def test_float64_source_stays_in_float64() -> None:
     for index in range(100):
         case = generate(NumpySource(6, index))
@@ -458,6 +460,7 @@ def test_float64_source_of_every_row(op: Op) -> None:
         assert in_double(case) == list(map(in_float64, case.graph.output_types)), render(case.graph, float64=True)
 
 
+@pytest.mark.slow
 def test_float64_source_computes_what_the_graph_does() -> None:
     """On float64 inputs, both sources compute the same."""
     doubles = [case for case in (generate(NumpySource(7, index)) for index in range(300)) if of_doubles(case)]
@@ -646,3 +649,12 @@ def test_names_cannot_contain_code() -> None:
     bad = replace(MODEL, inputs=(Input(value("x0): import os; (", "float32[2,3]")),))
     with pytest.raises(Invalid, match=r"^inputs\[0\]: 'x0\): import os; \(' is no name; "):
         check(Case(bad, {}))
+
+
+def test_operators_are_called_as_their_source_calls_them() -> None:
+    graph = case_of(
+        {"x0": "float32[2,3]"},
+        [("v0", "neg:method", "x0"), ("v1", "pow_scalar", "v0", {"exponent": 2})],
+        "v1",
+    ).graph
+    assert [called(graph, node) for node in graph.nodes] == ["Tensor.neg", "v0 ** 2"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from generators.builder import Builder
+from generators.builder import Builder, OpenSizes
 from generators.choice import NumpySource
 from generators.graph import DType, Symbol, TensorType
 from generators.torch.motifs import PLAIN_MOTIFS, Motif
@@ -37,7 +37,7 @@ def test_each_dtype_is_drawn(motif: Motif) -> None:
 def test_sizes_are_open_in_some_case_that_has_symbols(motif: Motif) -> None:
     opened = 0
     for seed in range(DRAWS):
-        builder = Builder(NumpySource(seed), symbols=[Symbol("n", 1, 5)], sizes={"n": 5}, also=[{"n": 1}, {"n": 3}])
+        builder = Builder(NumpySource(seed), open_sizes=OpenSizes([Symbol("n", 1, 5)], {"n": 5}, [{"n": 1}, {"n": 3}]))
         if motif.grow(builder):
             opened += bool(builder.graph().symbols)
     assert opened > DRAWS // 4

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from graphs_by_hand import Call, case_of
 
-from fuzzer.campaign.store import Store
+from fuzzer.campaign.store.store import Store
 from fuzzer.findings import finding_file
 from fuzzer.findings.families.grouping import families
 from fuzzer.findings.related import causes
-from fuzzer.isolate.executor import Executor
+from fuzzer.isolate.fleet import Fleet
 from fuzzer.lanes import MODEL_LANES
 from fuzzer.triage.investigate import confirm_as_it_is, shown_by
 from generators.graph import Attrs
@@ -27,14 +27,14 @@ CASES = {
 
 
 @pytest.mark.tvm
-def test_a_wrong_shape_and_the_failure_that_follows_from_it(executor: Executor, tmp_path: Path) -> None:
+def test_a_wrong_shape_and_the_failure_that_follows_from_it(fleet: Fleet, tmp_path: Path) -> None:
     with Store(tmp_path, 1) as store:
         for kind, case in CASES.items():
-            _, (sighting, *_) = shown_by(executor.run, case, MODEL_LANES)
-            found = confirm_as_it_is(executor, case, sighting, lambda *_: ())
+            _, (sighting, *_) = shown_by(fleet.run, case, MODEL_LANES)
+            found = confirm_as_it_is(fleet, case, sighting, lambda *_: ())
             assert found is not None
             assert found.signature.kind is kind
-            assert store.save(found, executor.versions) is not None
+            assert store.save(found, fleet.versions) is not None
     saved = list(finding_file.readable(finding_file.folders_in(tmp_path / "crashes")))
     assert {doc.blame.culprit for _, doc in saved} == {"Pool._impl_v1"}
     assert [len(family) for family in families(saved)] == [2]

@@ -15,7 +15,7 @@ from fuzzer.findings import finding_file
 from fuzzer.findings.families.grouping import families, put_together, relatives
 from fuzzer.findings.families.similarity import Weights, log_odds, may_be_one, weights
 from fuzzer.findings.families.traits import Traits
-from fuzzer.findings.finding_file import FindingDoc
+from fuzzer.findings.finding_doc import FindingDoc
 from generators import case_file
 from oracles.finding import Component
 
@@ -64,6 +64,7 @@ def test_an_operator_that_the_scope_found_to_fail_too_can_make_a_family() -> Non
 ANY_TRAITS = st.builds(at, st.sampled_from("abc"), st.sampled_from(["value", "shape"]))
 
 
+@pytest.mark.slow
 @given(st.lists(ANY_TRAITS, max_size=12), ANY_TRAITS)
 def test_every_finding_is_in_one_family_and_a_later_one_moves_none(findings: list[Traits], later: Traits) -> None:
     numbered = list(enumerate(findings))
@@ -114,6 +115,6 @@ def test_a_damaged_finding_of_the_family_does_not_hold_back_a_draft(doc: Finding
     for path in saved.iterdir():
         (copy / path.name).write_bytes(path.read_bytes())
     (copy / finding_file.NAME).write_bytes(finding_file.encode(msgspec.structs.replace(doc, slug="same")))
-    assert [each.slug for each in drafts.read(saved).family] == ["same"]
+    assert [each.doc.slug for each in drafts.read(saved).relatives] == ["same"]
     (copy / case_file.JSON_NAME).write_text("{}")
-    assert drafts.read(saved).family == ()
+    assert drafts.read(saved).relatives == ()

@@ -53,6 +53,7 @@ def test_the_page_says_how_many_findings_and_causes_there_are() -> None:
     assert f"{len(FINDINGS)} findings of four campaigns" in PAGE
 
 
+@pytest.mark.slow
 def test_the_weights_are_those_that_the_labels_give() -> None:
     pairs = benchmark.Pairs(FINDINGS)
     learnt = pairs.learn(range(len(FINDINGS)), weights().threshold)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import ceil, log2
 
+import pytest
 from compiler import Compiler, chain, runs
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,6 +19,7 @@ def pipeline(optional: list[bool], changed: list[bool]) -> list[PassRun]:
     return [PassRun(f"P{i}", o, True, c) for i, (o, c) in enumerate(zip(optional, changed, strict=True))]
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_the_one_that_decides_is_named(data: st.DataObject) -> None:
     optional = data.draw(st.lists(st.booleans(), min_size=1, max_size=40).filter(any))

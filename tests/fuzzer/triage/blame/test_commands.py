@@ -11,7 +11,7 @@ import pytest
 from compiler import PASSES, Compiler, chain, runs
 from typer.testing import CliRunner
 
-from fuzzer.campaign.store import Store
+from fuzzer.campaign.store.store import Store
 from fuzzer.cli import app
 from fuzzer.commands import bisect, blame
 from fuzzer.findings import finding_file
@@ -19,7 +19,7 @@ from fuzzer.signature import final_signature, signature_of
 from fuzzer.signature.blame import Releases, ReleaseVerdict
 from fuzzer.toolchains import registry
 from fuzzer.toolchains.toolchain import GraphLanguage, Toolchain
-from fuzzer.triage.investigate import Confirmed
+from fuzzer.triage.investigate import Investigated
 from generators.graph import Invalid
 
 VERSIONS = {"tvm": "0.27.0.post1", "torch": "2.13.0", "python": "3.11.7"}
@@ -55,7 +55,7 @@ def saved(folder: Path, compiler: Compiler) -> Path:
     """The folder of what the compiler gets wrong."""
     finding = compiler.finding(chain())
     signature = final_signature(signature_of(finding), chain())
-    found = Confirmed(signature, finding, chain(), (finding.lane.name,), 3, 3, chain().graph.ops, None)
+    found = Investigated(signature, finding, chain(), (finding.lane.name,), 3, 3, chain().graph.ops, None)
     with Store(folder, 1) as store:
         doc = store.save(found, VERSIONS)
     assert doc is not None

@@ -11,7 +11,7 @@ from compiler import PASSES, Compiler, chain, runs
 
 from fuzzer.lanes import RELAY_LANES, TORCH
 from fuzzer.signature import signature_of
-from fuzzer.signature.blame import NO_BLAME, Blame, Place
+from fuzzer.signature.blame import ALREADY_WRONG, NO_BLAME, Blame, Place
 from fuzzer.triage.blame.modules import converter_name, converter_of, mistyped
 from fuzzer.triage.blame.search import blame, needs_trace, symbol_only_in_formulas
 from generators.graph import Graph, Input, Symbol, TensorType, Value
@@ -40,7 +40,7 @@ def test_a_module_that_is_wrong_when_pytorch_computes_it_was_imported_wrongly() 
     compiler = Compiler(lambda lane, names: {"v3"} & set(names), PASSES)
     finding = compiler.finding(chain())
     found = blame(compiler.run, chain(), finding, signature_of(finding))
-    words = "The imported module is already wrong when PyTorch evaluates it operator by operator"
+    words = ALREADY_WRONG
     assert (found.place, found.evidence) == (Place.FRONTEND, words)
 
 
@@ -71,6 +71,7 @@ def test_a_failure_that_does_not_show_again_is_not_blamed() -> None:
     assert (found.place, found.evidence) == (None, "The failure does not show any more")
 
 
+@pytest.mark.slow
 def test_what_is_known_when_the_runs_are_spent_is_kept() -> None:
     """25 runs are enough for a thousand passes. The operator is determined first."""
     many = [PassRun(f"P{number}", True, True, True) for number in range(1 << 12)]

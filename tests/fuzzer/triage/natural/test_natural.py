@@ -41,6 +41,7 @@ def counting(fails: Callable[[Case], bool]) -> tuple[Callable[[Case], bool], lis
     return counted, ran
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fails", "expected"),
     [
@@ -75,6 +76,7 @@ def test_a_certain_statement_saves_runs() -> None:
     assert all(integers.holds(properties(case)) for case in ran)
 
 
+@pytest.mark.slow
 def test_calls_whose_operands_depend_on_each_other_are_drawn() -> None:
     small = case_of({"x0": "float32[1,1]", "x1": "float32[1,1]"}, [("v0", "mm", "x0 x1")], "v0")
     found = least_odd(small, lambda case: True)
@@ -82,6 +84,7 @@ def test_calls_whose_operands_depend_on_each_other_are_drawn() -> None:
     assert len({size for item in found.graph.inputs for size in item.value.type.sizes}) > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["selu", "relu", "exp", "neg", "abs"])
 def test_a_call_that_is_drawn_has_the_outputs_of_the_case(name: str) -> None:
     """A drawn graph may return its input too, which has nothing to do with the failure."""
@@ -108,6 +111,7 @@ class OnlyUsed(FakeLab):
         return FakeLab(lambda *_: None).run(case, lanes)
 
 
+@pytest.mark.slow
 def test_a_case_that_fails_only_in_used_children_is_none() -> None:
     lab = OnlyUsed(lambda *_: RAISED)
     assert natural(lab, SMALL, FINDING, SAVED, lab.examine) is None

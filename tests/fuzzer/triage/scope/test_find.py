@@ -11,13 +11,15 @@ from graphs_by_hand import case_of
 from labs import FakeLab
 from triggers import TRIGGERS, Trigger
 
-from fuzzer.triage.scope.find import CPU_SECONDS, MOST_QUESTIONS, _with_each_exception_tried, scope_of
+from fuzzer.triage.scope.find import WHOLE_EFFORT, _with_each_exception_tried, scope_of
 from fuzzer.triage.scope.properties import properties
 from fuzzer.triage.scope.search import Answers
 from fuzzer.triage.scope.statement import NO_SCOPE, Answer, Condition, Property, Relation, Statement
 from generators.graph import Case
 from oracles.finding import Component, Finding, Kind
 from oracles.outcome import Outcome, Stage
+
+PATIENT = replace(WHOLE_EFFORT, seconds=1e9)
 
 RAISED = fakes.raised(Stage.COMPILE)
 FINDING = Finding(Kind.INTERNAL_ERROR, Component.TVM, fakes.TVM, Stage.COMPILE, RAISED)
@@ -52,30 +54,32 @@ def test_there_are_enough_planted_bugs() -> None:
 @pytest.mark.parametrize("trigger", SOME, ids=str)
 def test_the_trigger_of_a_planted_bug_is_found(trigger: Trigger) -> None:
     case = trigger.first_case()
-    scope = scope_of(lab(trigger.fires), case, FINDING, seconds=1e9)
+    scope = scope_of(lab(trigger.fires), case, FINDING, PATIENT)
     assert scope.statement is not None
     assert set(scope.statement.conditions) == set(trigger.conditions)
     assert scope.is_certain
-    assert scope.cases <= MOST_QUESTIONS + 1
+    assert scope.cases <= PATIENT.questions + 1
 
 
 @pytest.mark.slow
 def test_a_bug_that_always_shows() -> None:
-    scope = scope_of(lab(lambda case: True), NEG, FINDING, seconds=1e9)
+    scope = scope_of(lab(lambda case: True), NEG, FINDING, PATIENT)
     assert (scope.statement, scope.is_certain) == (Statement(), True)
     assert {each.answer for each in scope.variations} == {Answer.FAILS}
 
 
+@pytest.mark.slow
 def test_a_case_without_inputs() -> None:
     window = {"window_length": 3, "periodic": True, "dtype": "float32"}
     case = case_of({}, [("v0", "hann_window", "", window)], "v0")
-    scope = scope_of(lab(lambda case: case.graph.nodes[0].attrs["periodic"] is True), case, FINDING, seconds=1e9)
+    scope = scope_of(lab(lambda case: case.graph.nodes[0].attrs["periodic"] is True), case, FINDING, PATIENT)
     assert scope.statement is not None
     assert {condition.property.subject for condition in scope.statement.conditions} == {"periodic"}
 
 
+@pytest.mark.slow
 def test_the_table_has_the_reduced_case_and_each_change() -> None:
-    scope = scope_of(lab(lambda case: case.graph.inputs[0].value.type.dtype.is_float), NEG, FINDING, seconds=1e9)
+    scope = scope_of(lab(lambda case: case.graph.inputs[0].value.type.dtype.is_float), NEG, FINDING, PATIENT)
     dtypes = {each.value: each.answer for each in scope.variations if each.what == "dtype of x0"}
     assert {name for name, answer in dtypes.items() if answer is Answer.FAILS} == {
         *("float32", "float64", "float16", "bfloat16")
@@ -89,7 +93,7 @@ def test_the_table_has_the_reduced_case_and_each_change() -> None:
 
 @pytest.mark.slow
 def test_siblings_and_routes_are_run_too() -> None:
-    scope = scope_of(lab(lambda case: case.graph.ops[0] in ("neg", "abs")), NEG, FINDING, seconds=1e9)
+    scope = scope_of(lab(lambda case: case.graph.ops[0] in ("neg", "abs")), NEG, FINDING, PATIENT)
     assert dict(scope.siblings)["abs"] is Answer.FAILS
     assert Answer.PASSES in dict(scope.siblings).values()
     assert "neg" not in dict(scope.siblings)
@@ -104,7 +108,7 @@ def test_a_failure_of_another_kind_does_not_decide() -> None:
         dtype = case.graph.inputs[0].value.type.dtype.value
         return RAISED if dtype == "float32" else other if dtype.startswith("int") else None
 
-    scope = scope_of(FakeLab(outcome), NEG, FINDING, seconds=1e9)
+    scope = scope_of(FakeLab(outcome), NEG, FINDING, PATIENT)
     assert {each.value for each in scope.variations if each.answer is Answer.OTHER} >= {"int8", "int64"}
     assert scope.statement is not None
     assert scope.statement.holds(properties(NEG))
@@ -117,12 +121,13 @@ def test_numbers_are_no_condition_where_usual_ones_fail_too() -> None:
     def fails(case: Case) -> bool:
         return bool(case.graph.inputs[0].value.type.rank == 1 and case.tensors["x0"].any())
 
-    scope = scope_of(lab(fails), NEG, FINDING, seconds=1e9)
+    scope = scope_of(lab(fails), NEG, FINDING, PATIENT)
     assert scope.statement is not None
     sizes = {"rank", "elements", "smallest size", "size 0", "size -1"}  # an empty tensor has no number to be wrong
     assert {condition.property.what for condition in scope.statement.conditions} <= sizes
 
 
+@pytest.mark.slow
 def test_what_all_usual_numbers_are_is_no_condition() -> None:
     """They are fractions where they are floats. Yet the bug needs floats and an element."""
 
@@ -130,7 +135,7 @@ def test_what_all_usual_numbers_are_is_no_condition() -> None:
         type = case.graph.inputs[0].value.type
         return type.dtype.is_float and type.numel > 0
 
-    scope = scope_of(lab(fails), NEG, FINDING, seconds=1e9)
+    scope = scope_of(lab(fails), NEG, FINDING, PATIENT)
     assert scope.is_certain
     assert scope.statement is not None
     whats = {condition.property.what for condition in scope.statement.conditions}
@@ -141,7 +146,7 @@ def test_what_all_usual_numbers_are_is_no_condition() -> None:
 def test_the_search_ends_with_its_effort() -> None:
     """Each run of this lab takes one CPU second."""
     scope = scope_of(lab(lambda case: True), NEG, FINDING)
-    assert CPU_SECONDS <= scope.cpu_seconds <= CPU_SECONDS + 13  # the dtypes are always asked
+    assert WHOLE_EFFORT.seconds <= scope.cpu_seconds <= WHOLE_EFFORT.seconds + 13  # the dtypes are always asked
 
 
 @pytest.mark.slow
@@ -150,7 +155,7 @@ def test_a_failure_that_no_three_conditions_describe_has_no_statement() -> None:
         lab(lambda case: case.tensors["x0"].size % 3 == 0 and case.tensors["x0"].sum() % 2 < 1),
         NEG,
         FINDING,
-        seconds=1e9,
+        PATIENT,
     )
     assert not scope.is_certain
 
@@ -159,12 +164,12 @@ def test_a_failure_that_no_three_conditions_describe_has_no_statement() -> None:
 def test_the_conditions_are_about_calls_of_larger_graphs_too() -> None:
     chain = case_of({"x0": "float32[2,3]"}, [("v0", "neg", "x0"), ("v1", "cumsum", "v0", {"dim": -1})], "v1")
     negative = Condition(Property(1, "dim", "value"), Relation.AT_MOST, (-1,))
-    scope = scope_of(lab(lambda case: negative.holds(properties(case))), chain, FINDING, seconds=1e9)
+    scope = scope_of(lab(lambda case: negative.holds(properties(case))), chain, FINDING, PATIENT)
     assert scope.statement == Statement((negative,))
 
 
 def test_a_case_that_does_not_fail_here_has_no_scope() -> None:
-    scope = scope_of(lab(lambda case: False), NEG, FINDING, seconds=1e9)
+    scope = scope_of(lab(lambda case: False), NEG, FINDING, PATIENT)
     assert scope == replace(NO_SCOPE, cpu_seconds=scope.cpu_seconds)
 
 

@@ -14,7 +14,7 @@ from fuzzer.triage.scope.statement import Property
 from generators.check import check
 from generators.choice import NumpySource
 from generators.domain import NONZERO
-from generators.graph import Case, DType, TensorType
+from generators.graph import DRAWN, Case, DType, TensorType
 
 CONV = case_of({"x0": "float32[1,2,5,5]", "w0": "float32[3,2,3,3]"}, [("v0", "conv2d", "x0 w0")], "v0")
 CHAIN = case_of({"x0": "float32[2,3]"}, [("v0", "neg", "x0"), ("v1", "cumsum", "v0", {"dim": 1})], "v1")
@@ -31,6 +31,7 @@ def test_neighbours_are_valid_and_make_the_same_calls(case: Case, with_numbers: 
         assert each.graph.ops == case.graph.ops
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("what", "least"),
     [("dtype", 9), ("rank", 5), ("size -1", 8), ("layout", 3), ("constant", 2), ("zeros", 3), ("NaN", 2)],
@@ -47,7 +48,7 @@ def test_attributes_and_forms_vary() -> None:
     assert len({each[Property(0, "call", "form")] for each in found}) > 1
 
 
-@pytest.mark.parametrize("dtype", [dtype for dtype in DType if dtype is not DType.BOOL])
+@pytest.mark.parametrize("dtype", [dtype for dtype in DRAWN if dtype is not DType.BOOL])
 def test_usual_numbers_are_neither_zero_nor_special_and_have_both_signs(dtype: DType) -> None:
     case = case_of({"x0": f"{dtype}[64]"}, [("v0", "neg", "x0")], "v0")
     numbers = with_usual_numbers(NumpySource(1), case).tensors["x0"].astype(np.float64)

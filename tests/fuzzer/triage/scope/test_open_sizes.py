@@ -10,7 +10,7 @@ from graphs_by_hand import case_of
 from labs import FakeLab
 
 from fuzzer.lanes import EVERY_TVM_LANE
-from fuzzer.triage.scope.find import scope_of
+from fuzzer.triage.scope.find import WHOLE_EFFORT, scope_of
 from fuzzer.triage.scope.open_sizes import open_dimensions, opened
 from generators.check import check
 from generators.graph import Case
@@ -65,7 +65,7 @@ def test_the_table_says_what_open_sizes_do() -> None:
         return None if is_open(case, lane) and open_dimensions(case) == {("x0", 0)} else RAISED
 
     finding = Finding(Kind.INTERNAL_ERROR, Component.TVM, fakes.TVM, Stage.COMPILE, RAISED)
-    scope = scope_of(FakeLab(run), LINEAR, finding, seconds=1e9)
+    scope = scope_of(FakeLab(run), LINEAR, finding, replace(WHOLE_EFFORT, seconds=1e9))
     assert [(each.value, str(each.answer)) for each in scope.variations if each.what == "open size of x0"] == [
         ("none", "fails"),
         ("dimension 0", "passes"),
@@ -74,6 +74,7 @@ def test_the_table_says_what_open_sizes_do() -> None:
     assert scope.statement.conditions == (), "a statement is about fixed sizes"
 
 
+@pytest.mark.slow
 def test_the_scope_of_a_failure_that_needs_open_sizes() -> None:
     """It fails for floats of rank 2, compiled for all sizes of the first dimension."""
 
@@ -86,7 +87,7 @@ def test_the_scope_of_a_failure_that_needs_open_sizes() -> None:
     assert case is not None
     lane = replace(SYMBOLIC, checked=False)
     finding = Finding(Kind.INTERNAL_ERROR, Component.TVM, lane, Stage.COMPILE, RAISED)
-    scope = scope_of(FakeLab(run), case, finding, seconds=1e9)
+    scope = scope_of(FakeLab(run), case, finding, replace(WHOLE_EFFORT, seconds=1e9))
     assert scope.is_certain
     assert scope.statement is not None
     assert [condition.property.what for condition in scope.statement.conditions] == ["dtype"]

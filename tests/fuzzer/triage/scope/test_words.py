@@ -74,6 +74,10 @@ def test_the_sentence_says_how_many_cases_agree() -> None:
     assert sentence(Scope(statement, cases=60), ADD) == unconfirmed
     assert sentence(Scope(cases=60), ADD) == "No simple condition says when it fails."
     assert sentence(Scope(), ADD) == ""
+    rows = [("NaN", Answer.FAILS), ("infinite", Answer.FAILS), ("zeros", Answer.PASSES), ("positive", Answer.PASSES)]
+    table = tuple(Variation("numbers of x0", value, answer) for value, answer in rows)
+    condition = "In the table it fails where x0 is NaN or infinite; no simple condition fits all other cases."
+    assert sentence(Scope(variations=table, cases=60), ADD) == condition
 
 
 @pytest.mark.parametrize(("words", "text"), [(["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")])

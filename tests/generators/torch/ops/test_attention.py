@@ -1,4 +1,4 @@
-"""Attention: refused calls, corner cases, and the results of the layer, the function and plain arithmetic."""
+"""Attention: the results of the layer, the function and plain arithmetic."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 import torch
-from eager import in_torch, inferred, run_case, types_of
+from conformance.torch.attention import OWNED, SDPA, attention, layer
+from eager import inferred, run_case, types_of
 from form_comparison import computed
 
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
-from generators.graph import Attrs, Form, Invalid, Node, Value
+from generators.graph import Form, Invalid, Node, Value
 from generators.op import Types
 from generators.random_graph import with_values
 from generators.torch.ops import TABLE
@@ -23,123 +24,10 @@ from generators.torch.source import constructor, statements
 
 Tensors = tuple[torch.Tensor, ...]
 
-PLAIN: Attrs = {"is_causal": False, "scale": None, "enable_gqa": False}
-LAYER: Attrs = {
-    "num_heads": 2,
-    "batch_first": False,
-    "add_zero_attn": False,
-    "need_weights": True,
-    "average_attn_weights": True,
-}
-OWNED = "float32[12,4] float32[12] float32[4,4] float32[4]"
-REFUSALS = (RuntimeError, IndexError, ValueError, TypeError, AssertionError)
-
-
-def attention(**given: bool | float) -> Attrs:
-    return {**PLAIN, **given}
-
-
-def layer(**given: bool | int) -> Attrs:
-    return {**LAYER, **given}
-
-
-SDPA = "scaled_dot_product_attention"
-
-BOTH_REFUSE = [
-    (SDPA, "float32[4] float32[4] float32[4]", PLAIN, "ranks of 2 and more"),
-    (SDPA, "int64[3,4] int64[5,4] int64[5,4]", PLAIN, "is not defined for int64"),
-    (SDPA, "float32[3,4] float64[5,4] float32[5,4]", PLAIN, "must share one dtype"),
-    (SDPA, "float32[3,4] float32[5,3] float32[5,4]", PLAIN, "must have equal features"),
-    (SDPA, "float32[3,4] float32[5,4] float32[5,4]", attention(enable_gqa=True), "ranks of 3 and more"),
-    (SDPA, "float32[1,4,3,4] float32[1,3,5,4] float32[1,3,5,4]", attention(enable_gqa=True), "into 3 groups"),
-    (SDPA, "float32[2,3,4] float32[3,5,4] float32[3,5,4]", PLAIN, "do not broadcast"),
-    (SDPA, "float32[2,3,4] float32[2,5,4] float32[2,5,4] float64[3,5]", PLAIN, "is no mask"),
-    (SDPA, "float32[2,3,4] float32[2,5,4] float32[2,5,4] int64[3,5]", PLAIN, "is no mask"),
-    (SDPA, "float32[2,3,4] float32[2,5,4] float32[2,5,4] bool[1,2,3,5]", PLAIN, "does not expand"),
-    (SDPA, "float32[2,3,4] float32[2,5,4] float32[2,5,4] bool[5,3]", PLAIN, "do not broadcast"),
-    (SDPA, "float32[3,4] float32[5,4] float32[5,4] bool[3,5]", attention(is_causal=True), "without is_causal"),
-    ("unmask_first", "float32[2]", {}, "is not defined for float32"),
-    (
-        "multi_head_attention",
-        f"float32[3,2,4] float32[5,2,4] float32[5,2,4] {OWNED}",
-        layer(num_heads=3),
-        "do not split",
-    ),
-    ("multi_head_attention", f"float32[3,2,4] float32[5,1,4] float32[5,1,4] {OWNED}", LAYER, "other batches"),
-    ("multi_head_attention", f"float32[3,2,4] float32[5,2,4] float32[6,2,4] {OWNED}", LAYER, "do not fit"),
-    ("multi_head_attention", f"float32[1,3,2,4] float32[3,2,4] float32[3,2,4] {OWNED}", LAYER, "takes rank 2 or 3"),
-    (
-        "multi_head_attention_mask",
-        f"float32[3,2,4] float32[5,2,4] float32[5,2,4] float32[2,3,5] {OWNED}",
-        LAYER,
-        "should be (3, 5) or (4, 3, 5)",
-    ),
-]
-
-STRICTER = [
-    (
-        "refused in other ranks, and by the documentation",
-        "float32[1,1,3,4] float32[1,1,5,4] float32[1,1,5,4] bool[3,5]",
-        attention(is_causal=True),
-    ),
-    ("reads past the end", "float32[1,1,3,4] float32[1,1,5,4] float32[1,1,4,4]", PLAIN),
-    ("nothing to attend to", "float32[3,4] float32[0,4] float32[0,4]", PLAIN),
-    ("a scale of 1/0", "float32[3,0] float32[5,0] float32[5,4]", PLAIN),
-]
-
-
-@pytest.mark.parametrize(("op", "types", "attrs", "message"), BOTH_REFUSE)
-def test_pytorch_and_inference_refuse(op: str, types: str, attrs: Attrs, message: str) -> None:
-    with pytest.raises(REFUSALS):
-        in_torch(op, types_of(types), attrs, count=2 if op.startswith("multi") else 1)
-    with pytest.raises(Invalid) as error:
-        inferred(op, types_of(types), attrs)
-    assert message in str(error.value)
-
-
-@pytest.mark.parametrize(("types", "attrs"), [row[1:] for row in STRICTER], ids=[row[0] for row in STRICTER])
-def test_inference_refuses_what_pytorch_accepts(types: str, attrs: Attrs) -> None:
-    in_torch(SDPA, types_of(types), attrs)
-    with pytest.raises(Invalid):
-        inferred(SDPA, types_of(types), attrs)
-
 
 def test_zero_groups_are_refused_because_they_crash_pytorch() -> None:
     with pytest.raises(Invalid, match="into 0 groups"):
         inferred(SDPA, types_of("float32[1,4,3,4] float32[1,0,5,4] float32[1,0,5,4]"), attention(enable_gqa=True))
-
-
-@pytest.mark.parametrize(
-    ("op", "types", "attrs", "result"),
-    [
-        (SDPA, "float16[3,4] float16[5,4] float16[5,6]", attention(is_causal=True, scale=2), "float16[3,6]"),
-        (SDPA, "float32[2,1,3,4] float32[1,2,5,4] float32[5,6]", PLAIN, "float32[2,2,3,6]"),
-        (SDPA, "float32[4,3,4] float32[2,5,4] float32[2,5,6]", attention(enable_gqa=True), "float32[4,3,6]"),
-        (SDPA, "float32[0,2,3,4] float32[0,2,5,4] float32[0,2,5,4]", PLAIN, "float32[0,2,3,4]"),
-        (SDPA, "bfloat16[2,3,4] bfloat16[2,5,4] bfloat16[2,5,4] float32[2,1,5]", PLAIN, "bfloat16[2,3,4]"),
-        (
-            "multi_head_attention",
-            f"float32[3,2,4] float32[5,2,4] float32[5,2,4] {OWNED}",
-            layer(add_zero_attn=True),
-            "float32[3,2,4] float32[2,3,6]",
-        ),
-        (
-            "multi_head_attention",
-            f"float32[3,4] float32[5,4] float32[5,4] {OWNED}",
-            layer(average_attn_weights=False),
-            "float32[3,4] float32[2,3,5]",
-        ),
-        (
-            "multi_head_attention_mask",
-            f"float32[3,2,4] float32[3,5,4] float32[3,5,4] float32[6,2,5] {OWNED}",
-            layer(batch_first=True, need_weights=False),
-            "float32[3,2,4]",
-        ),
-    ],
-)
-def test_corners(op: str, types: str, attrs: Attrs, result: str) -> None:
-    assert inferred(op, types_of(types), attrs) == result
-    assert in_torch(op, types_of(types), attrs, count=len(result.split())) == result
 
 
 def calls(op: str, count: int) -> Iterator[tuple[Node, Tensors, Types]]:

@@ -1,51 +1,38 @@
-"""Rows of `item`: source texts, refused calls and results. torch.export does not make the number a constant."""
+"""Rows of `item`: source texts and results. torch.export does not make the number a constant."""
 
 from __future__ import annotations
+
+from itertools import product
 
 import pytest
 import torch
 from eager import in_torch, inferred, ones, run_case, types_of
 
-from fuzzer.lanes.base.prepared_case import build_model, laid_out, to_torch
+from fuzzer.lanes.base.arrays import laid_out, to_torch
+from fuzzer.lanes.torch.prepared import build_model
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
-from generators.graph import Attrs, DType, Invalid
+from generators.graph import DRAWN, DType
 from generators.random_graph import with_values
 from generators.torch.ops import TABLE, item
 from generators.torch.ops.item import NUMBERS, STEPS, USES
 from generators.torch.source import render
 
-ADDED: Attrs = {"number": "item", "use": "add"}
-HALVED: Attrs = {"number": "floordiv", "use": "mul"}
 
-
-@pytest.mark.parametrize(
-    ("op", "types", "attrs", "message"),
-    [
-        ("with_item", "uint8[2] int64[]", ADDED, "is not defined for uint8"),
-        ("with_item", "bool[2] int64[]", ADDED, "is not defined for bool"),
-        ("with_item", "float32[2] bool[]", ADDED, "is not defined for bool"),
-        ("with_item", "float32[2] int64[1]", ADDED, "one number is read, not int64[1]"),
-        ("with_item", "float32[2] int64[]", HALVED, "number must be one of"),
-        ("with_whole_item", "float32[2] float32[]", HALVED, "is not defined for float32"),
-    ],
-)
-def test_inference_refuses(op: str, types: str, attrs: Attrs, message: str) -> None:
-    with pytest.raises(Invalid) as error:
-        inferred(op, types_of(types), attrs)
-    assert message in str(error.value)
-
-
-@pytest.mark.parametrize("use", USES)
-@pytest.mark.parametrize("number", [*NUMBERS, *STEPS])
-@pytest.mark.parametrize("dtype", [d for d in DType if d not in (DType.BOOL, DType.UINT8)])
-def test_numbers_are_promoted_as_in_pytorch(dtype: DType, number: str, use: str) -> None:
-    op = "with_whole_item" if number in STEPS else "with_item"
-    for n in ("int64", "int32", "uint8") if number in STEPS else ("int64", "float32", "float16", "float64"):
-        for shape in ("[2,3]", "[]"):
-            types = types_of(f"{dtype}{shape} {n}[]")
-            attrs: Attrs = {"number": number, "use": use}
-            assert inferred(op, types, attrs) == in_torch(op, types, attrs), (types, attrs)
+def test_numbers_are_promoted_as_in_pytorch() -> None:
+    tensors = [
+        f"{dtype}{shape}" for dtype in DRAWN if dtype not in (DType.BOOL, DType.UINT8) for shape in ("[2,3]", "[]")
+    ]
+    kinds = [("with_item", NUMBERS, ("int64", "float32", "float16", "float64"))]
+    kinds += [("with_whole_item", STEPS, ("int64", "int32", "uint8"))]
+    wrong = {}
+    for op, numbers, dtypes in kinds:
+        for tensor, dtype, number, use in product(tensors, dtypes, numbers, USES):
+            types, attrs = types_of(f"{tensor} {dtype}[]"), {"number": number, "use": use}
+            found, expected = inferred(op, types, attrs), in_torch(op, types, attrs)
+            if found != expected:
+                wrong[op, tensor, dtype, number, use] = (found, expected)
+    assert wrong == {}
 
 
 def test_source_texts() -> None:

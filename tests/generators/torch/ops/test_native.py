@@ -6,65 +6,12 @@ from typing import Any
 
 import pytest
 import torch
-from eager import in_torch, inferred, types_of
-from random_calls import compare_calls, refused_by_both
 
 from generators.builder import Limits
 from generators.choice import NumpySource
 from generators.graph import Attr
 from generators.random_graph import generate
 from generators.torch.ops import TABLE, Op, native
-
-NUMBERS: dict[str, Attr] = {"momentum": 0.25, "eps": 1e-5}
-EXPRESSIONS = [op for op in native.OPS if op.name != "native_batch_norm_training"]  # its source is statements
-
-
-@pytest.mark.parametrize("op", EXPRESSIONS, ids=lambda op: op.name)
-@pytest.mark.exhaustive
-def test_pytorch_accepts_every_random_call_that_the_row_accepts(op: Op) -> None:
-    assert compare_calls(op, 150).keys() <= {"accepted", "refused", "stricter"}
-
-
-CORNERS: list[tuple[str, str, dict[str, Attr], str]] = [
-    (
-        "native_layer_norm",
-        "float32[2,4,3] float32[4,3]",
-        {"normalized_shape": (4, 3), "eps": 1e-5},
-        "float32[2,4,3] float32[2,1,1] float32[2,1,1]",
-    ),
-    (
-        "native_layer_norm",
-        "float16[2,3] float32[3] float32[3]",
-        {"normalized_shape": (3,), "eps": 1e-5},
-        "float16[2,3] float32[2,1] float32[2,1]",
-    ),
-    (
-        "native_group_norm",
-        "bfloat16[2,4,3]",
-        {"group": 2, "eps": 1e-5},
-        "bfloat16[2,4,3] bfloat16[2,2] bfloat16[2,2]",
-    ),
-    ("native_batch_norm_batch_stats", "float32[2,4] float32[4]", NUMBERS, "float32[2,4] float32[4] float32[4]"),
-    ("native_dropout", "float64[2,1]", {"p": 0.5}, "float64[2,1] bool[2,1]"),
-    ("native_dropout_training", "float16[]", {"p": 1.0}, "float16[] bool[]"),
-]
-
-
-@pytest.mark.parametrize(("op", "types", "given", "results"), CORNERS)
-def test_corners_that_both_accept(op: str, types: str, given: dict[str, Attr], results: str) -> None:
-    assert inferred(op, types_of(types), given) == results
-    assert in_torch(op, types_of(types), given, count=len(results.split())) == results
-
-
-@pytest.mark.parametrize(
-    ("op", "types", "given", "message"),
-    [
-        ("native_group_norm", "float32[2,3,4]", {"group": 2, "eps": 0.1}, "3 channels do not split into 2 groups"),
-        ("native_dropout", "float32[2]", {"p": 1.5}, "p must be a probability"),
-    ],
-)
-def test_pytorch_and_inference_refuse(op: str, types: str, given: dict[str, Attr], message: str) -> None:
-    refused_by_both(op, types_of(types), given, message, count=3)
 
 
 def evaluated(op: str, *args: torch.Tensor, **attrs: Attr) -> tuple[torch.Tensor, ...]:

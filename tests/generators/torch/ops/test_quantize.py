@@ -2,29 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 import torch
-from eager import inferred, types_of
+from conformance.torch.quantize import GRID
 
-from generators.graph import Attrs, Invalid
 from generators.torch.ops import TABLE
-
-GRID: Attrs = {"scale": 0.5, "zero_point": 3, "quant_min": 0, "quant_max": 255}
-
-
-@pytest.mark.parametrize(
-    ("types", "given", "message"),
-    [
-        ("int64[2]", {}, "is not defined for int64"),
-        ("float32[2]", {"scale": 0.1}, "steps are powers of two"),
-        ("float32[2]", {"zero_point": -1}, "zero_point -1 is not within 0 and 255"),
-        ("float32[2]", {"quant_min": -1}, "eight bits at most"),
-    ],
-)
-def test_inference_refuses(types: str, given: Attrs, message: str) -> None:
-    with pytest.raises(Invalid) as error:
-        inferred("fake_quantize", types_of(types), {**GRID, **given})
-    assert message in str(error.value)
 
 
 def test_source_text_and_results() -> None:

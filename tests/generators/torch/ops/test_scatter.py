@@ -6,38 +6,25 @@ from typing import Any
 
 import pytest
 import torch
-from eager import inferred, run_case, type_text, types_of
+from conformance.torch.scatter import DIAGONAL, SLICE, index, reduce
+from eager import in_torch, inferred, run_case, types_of
 
-from fuzzer.lanes.base.prepared_case import to_torch
+from fuzzer.lanes.base.arrays import to_torch
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
-from generators.graph import Attrs, Case, Form, Invalid, Node, TensorType, Value
+from generators.graph import Attrs, Case, Form, Node
 from generators.random_graph import with_values
 from generators.torch.ops import TABLE
 from generators.torch.ops.indexing import subscript
-from generators.torch.source import statements
-
-REFUSALS = (RuntimeError, IndexError, ValueError, NotImplementedError)
-DIM0: Attrs = {"dim": 0}
-SLICE: Attrs = {"dim": 0, "start": None, "end": None, "step": 1}
-DIAGONAL: Attrs = {"offset": 0, "dim1": 0, "dim2": 1}
 
 
 def drawn(name: str, count: int) -> list[tuple[Builder, Node]]:
     calls = []
-    for index in range(count):
-        builder = Builder(NumpySource(2, index), Limits(max_numel=512))
+    for number in range(count):
+        builder = Builder(NumpySource(2, number), Limits(max_numel=512))
         if builder.grow(TABLE[name]):
             calls.append((builder, builder.nodes[-1]))
     return calls
-
-
-def index(text: str, **more: bool | int | float | str) -> Attrs:
-    return {"index": tuple(text.split(" ; ")) if text else (), **more}
-
-
-def reduce(name: str, include_self: bool = True) -> Attrs:
-    return {"dim": 0, "reduce": name, "include_self": include_self}
 
 
 # --- inference: the result always has the type of the first operand
@@ -92,93 +79,7 @@ def test_both_accept(op: str, types: str, attrs: Attrs) -> None:
     if op == "index_put":  # the value is last in the table, where it is easier to read
         operands = (operands[0], operands[-1], *operands[1:-1])
     assert inferred(op, operands, attrs) == str(operands[0])
-    zeros = in_torch_on_zeros(op, operands, attrs)
-    assert zeros == str(operands[0])
-
-
-def in_torch_on_zeros(op: str, types: tuple[TensorType, ...], attrs: Attrs, form: Form = Form.PLAIN) -> str:
-    """Like `in_torch`, but on zeros, which are valid positions in every dimension."""
-    names = tuple(f"a{i}" for i in range(len(types)))
-    tensors = [torch.zeros(t.sizes, dtype=getattr(torch, t.dtype.value)) for t in types]
-    scope: dict[str, Any] = {"torch": torch, **dict(zip(names, tensors, strict=True))}
-    exec("\n".join(statements(Node(op, names, attrs, (Value("v0", types[0]),), form), names)), scope)
-    return type_text(scope["v0"])
-
-
-@pytest.mark.parametrize(
-    ("op", "types", "attrs", "message"),
-    [
-        ("scatter", "float32[2,3] int64[2,3] float64[2,3]", {"dim": 0, "reduce": None}, "share one dtype"),
-        ("scatter", "float32[2,3] int64[2,4] float32[2,4]", {"dim": 0, "reduce": None}, "is larger than float32[2,3]"),
-        ("scatter_add", "float32[2,3] int64[2,3] float32[2,2]", DIM0, "is larger than its source"),
-        ("scatter_add", "float32[2,3] int8[2,3] float32[2,3]", DIM0, "is not defined for int8"),
-        ("scatter_add", "float32[0,3] int64[1,3] float32[1,3]", DIM0, "a dimension of size 0"),
-        ("scatter_value", "int8[2] int64[2]", {"dim": 0, "value": 300, "reduce": None}, "int8 cannot hold 300"),
-        ("scatter_reduce", "bool[2] int64[2] bool[2]", reduce("mean"), "no mean of booleans"),
-        ("index_add", "float32[2,3] int64[2] float32[2,2]", {"dim": 0, "alpha": 1}, "must be float32[2,3]"),
-        ("index_add", "float32[2,3] int64[2,1] float32[2,3]", {"dim": 0, "alpha": 1}, "is no vector"),
-        ("index_copy", "float32[2,3] int32[2] float32[2,3]", DIM0, "is not defined for int32"),
-        ("index_reduce", "bool[2] int64[2] bool[2]", reduce("amax"), "is not defined for bool"),
-        ("index_reduce", "bool[2,2] int64[2] bool[2,2]", reduce("amax", False), "is not defined for bool"),
-        ("index_prod", "float16[2,1] int64[2] float16[2,1]", {"dim": 0, "include_self": True}, "no slices of float16"),
-        ("index_fill", "float32[2] int32[2]", {"dim": 0, "value": 1}, "is not defined for int32"),
-        ("index_fill_tensor", "float32[2] int64[2] float32[1]", DIM0, "must be 0-d"),
-        ("put", "float32[2,3] int64[2,2] float32[2]", {"accumulate": True}, "has not as many elements"),
-        ("put", "float32[0] int64[1] float32[1]", {"accumulate": True}, "nowhere to put"),
-        ("index_put", "float32[2,3] float32[1,1,3] int64[2]", {"accumulate": False}, "does not fit (2, 3)"),
-        ("index_put", "float32[2,3] float64[3] int64[2]", {"accumulate": False}, "share one dtype"),
-        ("index_put", "float32[2,3] float64[1] bool[2,3]", {"accumulate": True}, "share one dtype"),
-        ("index_put", "float32[2] float32[] int64[2] int64[2]", {"accumulate": False}, "too many indices"),
-        ("setitem", "float32[2,3] float32[2,3]", index("0"), "does not fit (3,)"),
-        ("setitem", "float32[2,3] float32[2]", index("2:1"), "does not fit (0, 3)"),
-        ("setitem", "float32[2,3] float64[] int64[2]", index("{2}"), "share one dtype"),
-        ("setitem", "float32[2,3,4] float64[4] bool[2]", index("{2}"), "share one dtype"),
-        ("setitem_scalar", "float32[2,3] bool[3]", index("{1}", value=1), "a mask bool[3] does not fit the sizes (2,)"),
-        ("setitem_scalar", "uint8[2,3]", index("0", value=256), "uint8 cannot hold 256"),
-        ("setitem_update", "float32[2,3] float32[1,3]", index("0", operator="+="), "does not fit (3,)"),
-        ("setitem_update", "int64[2,3] float32[]", index("0", operator="+="), "float32 cannot be cast to int64"),
-        ("setitem_update", "float32[2] bool[2]", index(":", operator="-="), "have no difference"),
-        ("copy", "float32[2] float32[1,2]", {"non_blocking": False}, "does not expand"),
-        ("fill_diagonal", "float32[2]", {"fill_value": 1, "wrap": False}, "takes rank 2 or more"),
-        ("fill_diagonal", "float32[2,2,3]", {"fill_value": 1, "wrap": False}, "dimensions of one size"),
-        ("slice_scatter", "float32[4] float32[1]", SLICE, "must be of shape [4]"),
-        ("slice_scatter", "float32[4] float32[4]", {**SLICE, "step": 0}, "a positive step"),
-        ("select_scatter", "float32[2,3] float32[1,3]", {"dim": 0, "index": 0}, "must be of shape [3]"),
-        ("select_scatter", "float32[2,3] float32[3]", {"dim": 0, "index": 2}, "out of range for size 2"),
-        ("diagonal_scatter", "float32[2,3] float32[3]", DIAGONAL, "must be of shape [2]"),
-        ("diagonal_scatter", "float32[2,3] float32[2]", {**DIAGONAL, "dim2": -2}, "repeat an axis"),
-    ],
-)
-def test_pytorch_and_inference_refuse(op: str, types: str, attrs: Attrs, message: str) -> None:
-    with pytest.raises(REFUSALS):
-        in_torch_on_zeros(op, types_of(types), attrs)
-    with pytest.raises(Invalid) as error:
-        inferred(op, types_of(types), attrs)
-    assert message in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("op", "types", "attrs"),
-    [
-        ("scatter", "float32[2] int64[3] float32[3]", {"dim": 0, "reduce": None}),
-        ("index_copy", "float32[2] int64[3] float32[3]", DIM0),
-        ("put", "float32[2] int64[3] float32[3]", {"accumulate": False}),
-        ("setitem", "float32[2] float32[2]", index("[0, 0]")),
-        ("index_add", "int64[2] int64[3] int64[3]", {"dim": 0, "alpha": 0.5}),
-        ("index_add", "float32[0,3] int64[2] float32[2,3]", {"dim": 0, "alpha": 1}),
-        ("masked_scatter", "float32[2,3] bool[3] float32[5]", {}),
-        ("setitem_scalar", "float32[2,3] bool[2] int64[1]", index("{1} ; {2}", value=1)),
-        ("index_prod", "bfloat16[6,6] int64[3] bfloat16[6,3]", {"dim": -1, "include_self": True}),
-    ],
-    ids=[
-        *("written twice", "written twice", "written twice", "written twice", "alpha is cut off"),
-        *("writes outside the tensor", "may run out of elements", "depends on the mask", "expanded sources fail"),
-    ],
-)
-def test_inference_refuses_what_pytorch_accepts(op: str, types: str, attrs: Attrs) -> None:
-    in_torch_on_zeros(op, types_of(types), attrs)
-    with pytest.raises(Invalid):
-        inferred(op, types_of(types), attrs)
+    assert in_torch(op, operands, attrs, number=0) == str(operands[0])
 
 
 def test_pytorch_cannot_multiply_expanded_slices_of_half_precision() -> None:
@@ -269,6 +170,7 @@ def test_drawn_calls_run(name: str) -> None:
         assert [tuple(out.shape) for out in run_case(case)] == [type.sizes for type in case.graph.output_types]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["setitem", "setitem_scalar", "setitem_update"])
 def test_masks_and_tensors_are_drawn(name: str) -> None:
     masks = tensors = plain = 0

@@ -4,40 +4,16 @@ from __future__ import annotations
 
 import pytest
 import torch
-from eager import inferred, run_case, types_of
-from random_calls import compare_calls
+from conformance.torch.sparse import PLAIN
+from eager import run_case
 
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
-from generators.graph import Attrs, Invalid, Profile
+from generators.graph import Profile
 from generators.random_graph import with_values
 from generators.torch.ops import TABLE, Op, sparse
 
 EACH_ROW = pytest.mark.parametrize("op", sparse.OPS, ids=lambda op: op.name)
-PLAIN: Attrs = {"beta": 1.0, "alpha": 1.0}
-
-
-@EACH_ROW
-@pytest.mark.exhaustive
-def test_pytorch_accepts_every_random_call_that_the_row_accepts(op: Op) -> None:
-    assert compare_calls(op, 200).keys() <= {"accepted", "refused", "stricter"}
-
-
-@pytest.mark.parametrize(
-    ("op", "types", "attrs", "message"),
-    [
-        ("sparse_mm", "bool[2,3] bool[3,2]", {}, "is not defined for bool"),
-        ("sparse_mm", "float32[2,3] float64[3,2]", {}, "must share one dtype"),
-        ("sparse_mm", "float32[2,3] float32[3]", {}, "takes matrices"),
-        ("sparse_mm", "float32[2,3] float32[2,3]", {}, "have no product"),
-        ("sparse_addmm", "int64[2,3] int64[3,2] int64[2,2]", PLAIN, "is not defined for int64"),
-        ("sparse_addmm", "float32[2,3] float32[3,2] float32[2]", PLAIN, "only float32[2,2] is added"),
-    ],
-)
-def test_inference_refuses(op: str, types: str, attrs: Attrs, message: str) -> None:
-    with pytest.raises(Invalid) as error:
-        inferred(op, types_of(types), attrs)
-    assert message in str(error.value)
 
 
 def test_source_texts() -> None:

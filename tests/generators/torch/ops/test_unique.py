@@ -4,36 +4,11 @@ from __future__ import annotations
 
 import pytest
 import torch
+from conformance.torch.unique import ALL
 from eager import inferred, types_of
-from random_calls import compare_calls
 
-from generators.graph import Attrs, Invalid
-from generators.torch.ops import TABLE, Op, unique
-
-EACH_ROW = pytest.mark.parametrize("op", unique.OPS, ids=lambda op: op.name)
-ALL: Attrs = {"dim": None}
-
-
-@EACH_ROW
-@pytest.mark.exhaustive
-def test_random_calls_are_accepted_and_refused_as_by_pytorch(op: Op) -> None:
-    """The row refuses floats and empty slices, which PyTorch accepts."""
-    assert compare_calls(op, 200).keys() <= {"accepted", "refused", "stricter"}
-
-
-@pytest.mark.parametrize(
-    ("op", "types", "attrs", "message"),
-    [
-        ("unique_sum", "float32[2]", {"sorted": True, **ALL}, "is not defined for float32"),
-        ("unique_sum", "int64[2]", {"sorted": True, "dim": 1}, "dim 1 is out of range for rank 1"),
-        ("unique_inverse", "int64[]", {"dim": 0}, "a 0-d tensor has no slices"),
-        ("unique_consecutive_sum", "int64[2,0]", {"dim": 0}, "slices of int64[2,0] are all alike"),
-    ],
-)
-def test_inference_refuses(op: str, types: str, attrs: Attrs, message: str) -> None:
-    with pytest.raises(Invalid) as error:
-        inferred(op, types_of(types), attrs)
-    assert message in str(error.value)
+from generators.graph import Attrs
+from generators.torch.ops import TABLE
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,22 @@
+"""generators/relax/schemas.json is what TVM's registry says."""
+
+from __future__ import annotations
+
+import pytest
+import relax_schemas
+
+from generators.relax.schema import schemas
+
+
+@pytest.mark.tvm
+def test_the_file_is_that_of_this_tvm() -> None:
+    assert relax_schemas.FILE.read_text() == relax_schemas.text()
+
+
+def test_an_operator_has_its_arguments_and_the_parameters_of_its_function() -> None:
+    found = schemas()["nn.attention_bias"]
+    assert (found.function, found.legalized) == ("nn.attention", True)
+    assert [name for name, _ in found.arguments] == ["query", "key", "value", "bias"]
+    assert found.parameters[:5] == ("query", "key", "value", "bias", "scale")
+    assert found.defaults["scale"] is None
+    assert not schemas()["ewise_fma"].legalized

@@ -1,0 +1,95 @@
+"""No text of a finding becomes code: one payload in each place, and all payloads by `benchmarks/script_payloads.py`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import script_payloads
+from msgspec import inspect
+from script_payloads import EVIDENCE, SHORT
+
+from fuzzer.findings import field_forms, finding_file, natural_file, record
+from fuzzer.findings.finding_doc import FindingDoc
+from fuzzer.findings.natural_file import NaturalDoc
+from fuzzer.report import given_calls, repro, repro_verdict
+from fuzzer.report.no_script import why_no_script
+from fuzzer.report.script_source import Source
+from generators.onnx import model
+
+
+@pytest.mark.slow
+def test_no_text_becomes_code() -> None:
+    tried = [each for _, each in script_payloads.attempts(SHORT, short=True)]
+    assert [fault for each in tried for fault in each.faults] == []
+    assert sum(each.places for each in tried) > 600
+    assert sum(each.read for each in tried) > 200
+
+
+def test_a_text_that_becomes_code_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = script_payloads.with_evidence("raised", tmp_path / "finding")
+    monkeypatch.setattr(repro_verdict, "quoted", lambda text: Source(f'"{text}"'))
+    place = ("evidence", "raised", "message")
+    tried = script_payloads.tried_in(folder, finding_file.NAME, (' and a message" #',), place)
+    assert len(tried.faults) == tried.texts
+
+
+def test_the_given_program_of_the_payloads_has_a_script(tmp_path: Path) -> None:
+    found = record.read(script_payloads.with_program(tmp_path / "finding"))
+    assert why_no_script(found) == ""
+    script = repro.script(found)
+    assert "(c,) = torch.ops.higher_order.cond(True, f, g, (x,))" in script
+    assert 'a, b = torch.ops.aten.gelu.default(c, approximate="none", device="cpu")' in script
+    assert 's0 = torch.export.Dim("s0", min=2, max=9)' in script
+
+
+def test_a_name_of_a_given_program_that_became_code_would_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = script_payloads.with_program(tmp_path / "finding")
+    first = script_payloads.shapes(record.read(folder))
+    monkeypatch.setattr(given_calls.Names, "new", lambda self, text: Source(text))
+    place = ("graph_module", "graph", "nodes", 3, "outputs", 0, "as_tensors", 1, "name")
+    shapes = [
+        script_payloads._shapes_with(folder, script_payloads.GIVEN, script_payloads.PROGRAM, place, text)
+        for text in ("other", "b = []; b")
+    ]
+    assert [each == first for each in shapes] == [False, False]
+    assert shapes[0] != shapes[1]
+
+
+@pytest.mark.parametrize("kind", EVIDENCE)
+def test_every_kind_of_evidence_can_be_filled(tmp_path: Path, kind: str) -> None:
+    folder = script_payloads.with_evidence(kind, tmp_path / "finding")
+    assert getattr(record.read(folder).shown.doc.evidence, kind) is not None
+
+
+def texts(type: object, owner: object = None, name: str = "") -> set[tuple[object, str]]:
+    """The fields of a type of documents that have texts, and of the types below it."""
+    match type:
+        case inspect.StructType(cls=cls, fields=fields) | inspect.DataclassType(cls=cls, fields=fields):
+            return set().union(*(texts(each.type, cls, each.name) for each in fields))
+        case inspect.UnionType(types=types) | inspect.TupleType(item_types=types):
+            return set().union(*(texts(each, owner, name) for each in types))
+        case inspect.ListType(item_type=item) | inspect.VarTupleType(item_type=item):
+            return texts(item, owner, name)
+        case inspect.DictType(key_type=key, value_type=value):
+            return texts(key, owner, name) | texts(value, owner, name)
+        case inspect.StrType() | inspect.LiteralType():
+            return {(owner, name)}
+        case _:
+            return set()
+
+
+def test_each_text_has_a_form_and_each_form_a_text() -> None:
+    assert texts(inspect.type_info(FindingDoc)) == set(field_forms.FORMS)
+    of_natural = texts(inspect.type_info(NaturalDoc)) - {(NaturalDoc, "case"), (NaturalDoc, "onnx")}
+    assert of_natural <= set(natural_file.FORMS)
+
+
+def test_each_text_of_an_onnx_file_has_a_form() -> None:
+    declared = {
+        (cls, name)
+        for cls in (model.OnnxModel, model.Value, model.Tensor, model.Attribute, model.Body, model.Node, model.Function)
+        for name, type in cls.__annotations__.items()
+        if any(word in type for word in ("str", "Element", "dict"))
+    }
+    assert declared == set(model.FORMS)

@@ -1,0 +1,91 @@
+"""Files beside a database that lead SQLite to files of the user. Nothing of these is changed, by any way in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from journals import write_journal
+
+from fuzzer.campaign.store.index import NAME, Index, is_sound
+from fuzzer.campaign.store.side_files import SUFFIXES, require_own_files
+from fuzzer.filing.ledger import Ledger
+from generators.graph import Invalid
+
+
+def reads(database: Path) -> None:
+    with Index(database.parent, writes=False) as index:
+        index.read_all()
+
+
+def writes(database: Path) -> None:
+    Index(database.parent).close()
+
+
+def checks(database: Path) -> None:
+    is_sound(database.parent)
+
+
+def files(database: Path) -> None:
+    with Ledger(database) as ledger:
+        ledger.entries()
+
+
+def database_of(way: Callable[[Path], None], folder: Path) -> Path:
+    folder.mkdir()
+    path = folder / NAME
+    (Ledger(path).__exit__(None, None, None) if way is files else Index(folder).close())
+    return path
+
+
+WAYS = pytest.mark.parametrize("way", [reads, writes, checks, files])
+
+
+@WAYS
+@pytest.mark.parametrize("relative", [False, True])
+def test_a_journal_deletes_no_file_that_it_names(
+    tmp_path: Path, way: Callable[[Path], None], relative: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = tmp_path / "mine"
+    mine.write_text("mine")
+    database = database_of(way, tmp_path / "campaign")
+    monkeypatch.chdir(database.parent)
+    write_journal(database, "../mine" if relative else str(mine))
+    with pytest.raises(Invalid, match="names another file"):
+        way(database)
+    assert mine.read_text() == "mine"
+
+
+@WAYS
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("how", [os.symlink, os.link, lambda mine, at: os.mkfifo(at)])
+def test_nothing_is_written_through_a_file_beside_it(
+    tmp_path: Path, way: Callable[[Path], None], suffix: str, how: Callable[[Path, Path], None]
+) -> None:
+    mine = tmp_path / "mine"
+    mine.write_text("mine")
+    database = database_of(way, tmp_path / "campaign")
+    how(mine, database.with_name(f"{NAME}{suffix}"))
+    with pytest.raises(Invalid, match=rf"{NAME}{suffix}"):
+        way(database)
+    assert mine.read_text() == "mine"
+
+
+def test_what_a_killed_run_leaves_is_read(tmp_path: Path) -> None:
+    database = database_of(writes, tmp_path / "campaign")
+    write_journal(database, "")
+    require_own_files(database)
+    writes(database)
+    assert is_sound(database.parent)
+
+
+def test_the_lock_of_a_ledger_makes_no_file_through_a_link(tmp_path: Path) -> None:
+    database = database_of(files, tmp_path / "campaign")
+    lock = database.with_name(f"{NAME}.lock")
+    lock.unlink()
+    lock.symlink_to(tmp_path / "made")
+    with pytest.raises(Invalid, match="link"):
+        files(database)
+    assert not (tmp_path / "made").exists()

@@ -1,0 +1,65 @@
+"""Scripts in bare environments: how they end, and what is kept of that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from wheels import index_of
+
+from fuzzer.isolate import bare_script
+from fuzzer.isolate.bare_script import BareRun
+from fuzzer.isolate.reports import ScriptRun
+from fuzzer.toolchains import bare
+
+pytestmark = pytest.mark.slow
+
+WANTED = ("apache-tvm==0.26.0",)
+SHOWS = "import os, sys, tvm\nassert 'TVM_NUM_THREADS' not in os.environ\nsys.exit(tvm.ANSWER)\n"
+
+
+@pytest.fixture(autouse=True)
+def steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A cache and an index of its own; the lines that installations print."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[3]))
+    index_of(tmp_path / "wheels", monkeypatch, [("apache-tvm", "0.26.0", "tvm", "ANSWER = 1")])
+    return []
+
+
+def test_a_script_that_shows_its_bug_is_run_once(steps: list[str]) -> None:
+    assert bare_script.known(SHOWS, WANTED) is None, "there is no environment yet"
+    run = bare_script.runner(steps.append)
+    first = run(SHOWS, WANTED)
+    record = bare.find(WANTED)
+    assert record is not None
+    assert first == BareRun(record, ScriptRun(1))
+    assert bare_script.known(SHOWS, WANTED) == first
+    assert bare_script.known(SHOWS + "\n", WANTED) is None, "another script"
+    record.interpreter.unlink()
+    assert run(SHOWS, WANTED) == first, "it is not run again"
+    assert len(steps) == 2
+
+
+def test_neither_difftvm_nor_what_it_needs_is_there(steps: list[str]) -> None:
+    run = bare_script.runner(steps.append)
+    assert run("import sys\ntry:\n    import fuzzer\nexcept ImportError:\n    sys.exit(1)\n", WANTED).run.shows
+    assert run("import sys\ntry:\n    import msgspec\nexcept ImportError:\n    sys.exit(1)\n", WANTED).run.shows
+
+
+def test_only_what_a_script_has_decided_is_kept(steps: list[str]) -> None:
+    run = bare_script.runner(steps.append)
+    for code, kept in ((0, True), (1, True), (125, False), (3, False)):
+        source = f"import sys\nsys.exit({code})\n"
+        assert run(source, WANTED).run == ScriptRun(code)
+        assert (bare_script.known(source, WANTED) is not None) is kept, code
+
+
+def test_what_cannot_be_read_is_run_again(steps: list[str]) -> None:
+    run = bare_script.runner(steps.append)
+    first = run(SHOWS, WANTED)
+    (path,) = (first.record.folder / bare_script.RUNS).iterdir()
+    for text in ('{"exit_code": 125}', "{", '{"exit_code": "1"}'):
+        path.write_text(text)
+        assert bare_script.known(SHOWS, WANTED) is None
+        assert run(SHOWS, WANTED) == first

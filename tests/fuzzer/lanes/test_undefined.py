@@ -1,0 +1,314 @@
+"""What no framework defines is not compared, and everything else is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from graphs_by_hand import Call, case_of
+
+from fuzzer.cases.scalar_loss import leaves
+from fuzzer.lanes import GRADIENT_REFERENCES, lanes_of
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Quiet
+from fuzzer.lanes.runners import runner_of
+from generators.graph import Array, Case, DType, Input, TensorType
+from generators.table import TABLE, dialect_of
+from generators.undefined import INTEGER_QUOTIENT, ROWS, rows_of
+from generators.undefined import Call as UndefinedCall
+from oracles.compare import judge
+from oracles.expected_output import Expected
+from oracles.finding import Kind
+from oracles.outcome import Ran
+from oracles.reference import expected
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+"""numpy warns of numbers that are not finite."""
+
+NAN, INF = float("nan"), float("inf")
+LEAST, MOST = -(2**31), 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Example:
+    """A call with numbers, and which elements of each output are undefined: 1 for those, 0 for others."""
+
+    row: str
+    types: str
+    op: str
+    attrs: Mapping[str, Any]
+    numbers: tuple[Any, ...]
+    undefined: tuple[Any, ...]
+
+    @property
+    def case(self) -> Case:
+        types = {f"x{place}": type for place, type in enumerate(self.types.split())}
+        given = dict(zip(types, self.numbers, strict=True))
+        results = " ".join(f"y{place}" for place in range(len(self.undefined)))
+        call: Call = (results, self.op, " ".join(types), dict(self.attrs))
+
+        def array(item: Input) -> Array:
+            return np.array(given[item.value.name], item.value.type.dtype.numpy)
+
+        return case_of(types, (call,), results, array, opset=25 if dialect_of(self.op).opsets else 0)
+
+
+TO = {"non_blocking": False, "copy": False}
+RANKING = {"dim": 0, "descending": True, "stable": False}
+EDGES = (1.5, NAN, -INF, -2147483648.9, 2147483648.0, 2147483520.0)
+PLACE = {"axis": 1, "keepdims": False}
+GRID = {"scale": 0.25, "zero_point": 0, "quant_min": 0, "quant_max": 255}
+
+EXAMPLES = (
+    # PyTorch
+    Example("conversion-to-integer", "float32[6]", "to", {"dtype": "int32", **TO}, (EDGES,), ((0, 1, 1, 0, 1, 0),)),
+    Example(
+        "conversion-to-integer",
+        "float32[4]",
+        "to",
+        {"dtype": "uint8", **TO},
+        ((-1, -0.5, 255.5, 256),),
+        ((1, 0, 0, 1),),
+    ),
+    Example("conversion-to-integer", "float16[3]", "to", {"dtype": "int64", **TO}, ((INF, 60000, 3),), ((1, 0, 0),)),
+    Example("conversion-to-integer", "float32[3]", "to", {"dtype": "bool", **TO}, ((NAN, INF, 0),), ((0, 0, 0),)),
+    Example("conversion-to-integer", "float32[2]", "to_uint8", {}, ((NAN, 7),), ((1, 0),)),
+    Example("conversion-to-integer", "float32[2] int8[1]", "type_as", {}, ((300, 7), (0,)), ((1, 0),)),
+    Example(
+        "conversion-to-integer",
+        "float32[2,2]",
+        "sum",
+        {"dim": (1,), "keepdim": False, "dtype": "int64"},
+        (((NAN, 1), (2.5, 3.5)),),
+        ((1, 0),),
+    ),
+    Example(
+        "conversion-to-integer", "float32[3]", "cumsum", {"dim": 0, "dtype": "int32"}, ((1.5, NAN, 2),), ((0, 1, 1),)
+    ),
+    Example("conversion-to-integer", "int32[2] float32[2]", "copy", {}, ((1, 2), (NAN, 3)), ((1, 0),)),
+    Example("quantization-of-nan", "float32[3]", "fake_quantize", GRID, ((NAN, INF, 9.9),), ((1, 1, 0),)),
+    Example(
+        "shift-too-far",
+        "int32[4] int32[4]",
+        "bitwise_left_shift",
+        {},
+        ((1, 1, 1, 0), (-1, 31, 32, 40)),
+        ((1, 0, 1, 1),),
+    ),
+    Example("shift-too-far", "int8[2] int8[2]", "bitwise_right_shift", {}, ((-5, 5), (8, 7)), ((1, 0),)),
+    Example("shift-too-far", "int32[2]", "bitwise_left_shift_scalar", {"other": 32}, ((1, 0),), ((1, 1),)),
+    Example("integer-quotient", "int32[2] int32[2]", "floor_divide", {}, ((LEAST, 7), (-1, -1)), ((1, 0),)),
+    Example("integer-quotient", "int32[2] int32[2]", "remainder", {}, ((LEAST, 7), (-1, -1)), ((1, 0),)),
+    Example("integer-quotient", "int32[2]", "floor_divide_scalar", {"other": -1}, ((LEAST, 7),), ((1, 0),)),
+    Example("integer-quotient", "int32[2]", "rfloor_divide_scalar", {"other": LEAST}, ((-1, 7),), ((1, 0),)),
+    Example("open-order", "float32[5]", "sort", RANKING, ((1, 2, 1, NAN, NAN),), ((0,) * 5, (1, 1, 0, 1, 1))),
+    Example("open-order", "float32[2]", "sort", {**RANKING, "stable": True}, ((1, 1),), ((0, 0), (0, 0))),
+    Example("open-order", "float32[3]", "argsort", RANKING, ((1, 2, 1),), ((0, 1, 1),)),
+    Example("open-order", "float32[4]", "topk", {"k": 2, "dim": 0}, ((1, 2, 2, 3),), ((0, 0), (0, 1))),
+    Example("open-order", "float32[3]", "topk", {"k": 2, "dim": 0, "sorted": False}, ((1, 2, 3),), ((1, 1), (1, 1))),
+    Example(
+        "written-twice",
+        "float32[3] int64[2] float32[2]",
+        "scatter",
+        {"dim": 0},
+        ((1, 2, 3), (1, 1), (5, 6)),
+        ((0, 1, 0),),
+    ),
+    Example(
+        "written-twice",
+        "float32[3] int64[2] float32[2]",
+        "scatter",
+        {"dim": 0, "reduce": "add"},
+        ((1, 2, 3), (1, 1), (5, 6)),
+        ((0, 0, 0),),
+    ),
+    Example(
+        "written-twice",
+        "float32[3,1] int64[2] float32[2,1]",
+        "index_copy",
+        {"dim": 0},
+        (((1,), (2,), (3,)), (2, 2), ((5,), (6,))),
+        (((0,), (0,), (1,)),),
+    ),
+    Example("written-twice", "float32[3] int64[2] float32[2]", "put", {}, ((1, 2, 3), (0, -3), (5, 6)), ((1, 0, 0),)),
+    # ONNX
+    Example("conversion-to-integer", "float32[6]", "Cast-25", {"to": "int32"}, (EDGES,), ((0, 1, 1, 0, 1, 0),)),
+    Example("conversion-to-integer", "float32[2]", "Cast-25", {"to": "uint8"}, ((-1, 255),), ((1, 0),)),
+    Example("conversion-to-integer", "float32[2] int8[1]", "CastLike-25", {}, ((128, -128), (0,)), ((1, 0),)),
+    Example("conversion-to-integer", "int32[2] float32[2]", "Pow-15", {}, ((9, 2), (20.0, 3.0)), ((1, 0),)),
+    Example(
+        "quantization-of-nan",
+        "float32[3] float32[]",
+        "QuantizeLinear-25",
+        {"inputs": (True, True, False)},
+        ((NAN, INF, 3), 0.5),
+        ((1, 1, 0),),
+    ),
+    Example(
+        "quantization-without-range", "float32[4]", "DynamicQuantizeLinear-11", {}, ((NAN, 1, 2, 3),), ((1,) * 4, 1, 1)
+    ),
+    Example("quantization-without-range", "float32[4]", "DynamicQuantizeLinear-11", {}, ((0,) * 4,), ((1,) * 4, 1, 1)),
+    Example(
+        "quantization-without-range", "float32[4]", "DynamicQuantizeLinear-11", {}, ((0, 1, 2, 3),), ((0,) * 4, 0, 0)
+    ),
+    Example("shift-too-far", "uint8[2] uint8[2]", "BitShift-11", {"direction": "LEFT"}, ((5, 5), (8, 7)), ((1, 0),)),
+    Example("order-of-nan", "float32[2,2]", "ArgMax-13", {"axis": 1, "keepdims": 0}, (((NAN, 1), (2, 3)),), ((1, 0),)),
+    Example("order-of-nan", "float32[1,2]", "ArgMax-13", {"axis": 1, "keepdims": 0}, (((NAN, NAN),),), ((1,),)),
+    Example("order-of-nan", "float32[2] float32[2]", "Max-13", {}, ((NAN, 1), (2, 3)), ((1, 0),)),
+    Example("open-order", "float32[3]", "TopK-24", {"K": (2,)}, ((1, 2, 2),), ((0, 0), (0, 0))),
+    Example("open-order", "float32[3]", "TopK-24", {"K": (2,), "sorted": 0}, ((1, 2, 3),), ((1, 1), (1, 1))),
+    Example(
+        "written-twice",
+        "float32[3] int64[2] float32[2]",
+        "ScatterElements-18",
+        {},
+        ((1, 2, 3), (1, -2), (5, 6)),
+        ((0, 1, 0),),
+    ),
+    Example(
+        "written-twice",
+        "float32[3] int64[2,1] float32[2]",
+        "ScatterND-18",
+        {},
+        ((1, 2, 3), ((1,), (1,)), (5, 6)),
+        ((0, 1, 0),),
+    ),
+    Example(
+        "reduction-of-nothing",
+        "float32[0,2]",
+        "ReduceMean-18",
+        {"axes": (0,), "keepdims": 0},
+        (np.zeros((0, 2)),),
+        ((1, 1),),
+    ),
+    # Relax
+    Example("conversion-to-integer", "float32[6]", "relax.astype", {"dtype": "int32"}, (EDGES,), ((0, 1, 1, 0, 1, 0),)),
+    Example(
+        "open-order",
+        "float32[4]",
+        "relax.argsort",
+        {"axis": 0, "descending": False, "dtype": "int64"},
+        ((2, 1, 2, 0),),
+        ((0, 0, 1, 1),),
+    ),
+    Example(
+        "open-order",
+        "float32[4]",
+        "relax.topk",
+        {"k": 2, "axis": -1, "ret_type": "both", "largest": True, "dtype": "int32"},
+        ((2, 1, 2, 0),),
+        ((0, 0), (1, 1)),
+    ),
+    Example("open-order", "float32[2,2]", "relax.argmax", PLACE, (((2, 2), (1, 5)),), ((1, 0),)),
+    Example("open-order", "float32[2,2]", "relax.argmin", PLACE, (((2, 2), (1, 5)),), ((1, 0),)),
+    Example(
+        "open-order",
+        "float32[2,3]",
+        "relax.median",
+        {"axis": (1,), "keepdims": False},
+        (((2, 2, 5), (1, 5, 5)),),
+        ((0, 0), (1, 1)),
+    ),
+)
+
+
+def reference_of(case: Case) -> tuple[Expected, ...]:
+    lanes = lanes_of(case.graph.dialect).judges
+    outcomes = {lane: runner_of(lane).run(PreparedCase(case, Quiet()), lane, Quiet()) for lane in lanes}
+    right = expected(outcomes)
+    assert right is not None
+    return right
+
+
+def with_other(right: tuple[Expected, ...], chosen: tuple[Array, ...]) -> tuple[Array, ...]:
+    """The eager results with other numbers where they are chosen."""
+    return tuple(
+        np.where(mask, ~each.eager if each.eager.dtype == bool else np.where(each.eager == 3, 4, 3), each.eager).astype(
+            each.eager.dtype
+        )
+        for each, mask in zip(right, chosen, strict=True)
+    )
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: f"{each.op}-{each.row}")
+def test_exactly_the_undefined_elements_are_not_compared(example: Example) -> None:
+    right = reference_of(example.case)
+    undefined = tuple(np.array(mask, np.bool_) for mask in example.undefined)
+    assert [each.ill.tolist() for each in right] == [mask.tolist() for mask in undefined]
+    assert judge(with_other(right, undefined), right) is None
+    if all(mask.all() for mask in undefined):
+        return
+    found = judge(with_other(right, tuple(~mask for mask in undefined)), right)
+    assert found is not None
+    assert found[0] is Kind.WRONG_VALUE
+
+
+def test_an_integer_quotient_of_onnx_is_found_without_a_run() -> None:
+    """onnxruntime ends the process there, or raises, so that the case has no reference."""
+    ((row, where),) = rows_of("Div-14")
+    types = (TensorType(DType.INT32, (3,)),) * 2
+    call = UndefinedCall((np.array([LEAST, 7, 7], np.int32), np.array([-1, 0, -1], np.int32)), types, types[:1], {})
+    assert row.name == INTEGER_QUOTIENT
+    assert where(call).results[0].tolist() == [True, True, False]
+
+
+def test_each_row_has_an_example_in_each_dialect() -> None:
+    shown = {(each.row, dialect_of(each.op).name) for each in EXAMPLES if any(np.any(mask) for mask in each.undefined)}
+    of = {op.partition("-")[0]: dialect_of(op).name for op in TABLE}
+    wanted = {(row.name, of[op.partition("-")[0]]) for row in ROWS for op in row.where}
+    assert wanted - shown == {(INTEGER_QUOTIENT, "onnx")}
+
+
+def test_what_does_not_depend_on_an_undefined_number_is_compared() -> None:
+    """The product with zero is zero whatever the number is, and what is computed from it alone is not known."""
+    calls: tuple[Call, ...] = (
+        ("i0", "to", "x0", {"dtype": "int32", **TO}),
+        ("z0", "mul", "i0 x1"),
+        ("n0", "add_scalar", "i0", {"other": 1}),
+        ("s0", "sign", "n0"),
+    )
+    numbers = {"x0": np.array([NAN, 5.0], np.float32), "x1": np.array([0, 2], np.int32)}
+    case = case_of({"x0": "float32[2]", "x1": "int32[2]"}, calls, "z0 n0 s0", lambda item: numbers[item.value.name])
+    assert [each.ill.tolist() for each in reference_of(case)] == [[False, False], [True, False], [True, False]]
+
+
+def test_gradients_that_depend_on_an_undefined_number_are_not_compared() -> None:
+    """The gradient of x1 is the converted number; that of x2 is 1."""
+    numbers = {"x0": np.array([NAN, 5.5], np.float32), "x1": np.ones(2, np.float32), "x2": np.ones(2, np.float32)}
+    calls: tuple[Call, ...] = (
+        ("i0", "to", "x0", {"dtype": "int32", **TO}),
+        ("y0", "mul", "i0 x1"),
+        ("y1", "add", "y0 x2"),
+    )
+    case = case_of(dict.fromkeys(numbers, "float32[2]"), calls, "y1", lambda item: numbers[item.value.name])
+    lanes = {lane.variant: lane for lane in GRADIENT_REFERENCES}
+    outcome = runner_of(lanes["gradient-envelope"]).run(
+        PreparedCase(case, Quiet()), lanes["gradient-envelope"], Quiet()
+    )
+    assert isinstance(outcome, Ran)
+    names = leaves(case)
+    ill = dict(zip(("sum", *names), outcome.outputs[len(outcome.outputs) // 2 :], strict=True))
+    assert {name: ill[name].tolist() for name in ("x1", "x2")} == {"x1": [True, False], "x2": [False, False]}
+
+
+def test_nothing_is_compared_where_the_number_decides_whether_the_graph_runs() -> None:
+    """An undefined number is an index here: PyTorch makes 0 of NaN, and another number may be out of range."""
+    numbers = {"x0": np.array([NAN], np.float32), "x1": np.array([5.0, 6.0], np.float32)}
+    calls: tuple[Call, ...] = (
+        ("i0", "to_uint8", "x0"),
+        ("i1", "to", "i0", {"dtype": "int64", **TO}),
+        ("y0", "index_select", "x1 i1", {"dim": 0}),
+        ("y1", "neg", "x1"),
+    )
+    case = case_of({"x0": "float32[1]", "x1": "float32[2]"}, calls, "y0 y1", lambda item: numbers[item.value.name])
+    assert [each.ill.tolist() for each in reference_of(case)] == [[True], [True, True]]
+
+
+def test_the_page_has_each_row() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "tolerance.md").read_text()
+    for row in ROWS:
+        assert f"| `{row.name}` | {row.what} | {'; '.join(row.sources)} |\n" in page

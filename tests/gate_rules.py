@@ -1,0 +1,193 @@
+"""A pytest plugin that holds the tests of the gate to its rule: their result depends on the commit alone. While such a
+test runs, this process opens no connection but to itself, starts only the programs that .ci/run has on PATH, and writes
+neither in the user's home nor under a fixed name in the temporary folder. A test that breaks the rule fails. So does
+one without a result after ten minutes. With `--part gate`, PATH has these programs alone."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from parts import GATE, part_of
+
+ROOT = Path(__file__).parents[1]
+
+MOST_SECONDS = 600
+
+PROGRAMS = ("make", "gcc", "cc", "as", "ld", "cat", "cp", "grep", "rm", "sed", "sleep", "touch")
+"""The compiler that the README requires, and what the Makefile and tests call: as in .ci/run."""
+
+MANAGERS = frozenset({"apt", "apt-get", "conda", "dpkg", "npm", "pip", "pip3", "uv"})
+
+LOOPBACK = ("127.", "::1", "localhost", "::ffff:127.")
+
+OF_THIS_RUN = "difftvm-tests-"
+"""How the folder in the temporary folder begins that belongs to all workers of a run."""
+
+WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+
+PASSED_ON = frozenset(
+    {
+        *(
+            "CI",
+            "COVERAGE_PROCESS_CONFIG",
+            "DIFFTVM_CHILD_ENVIRONMENT",
+            "DIFFTVM_CHILD_WRITES",
+            "HOME",
+            "LANG",
+            "LOGNAME",
+        ),
+        *("OMP_NUM_THREADS", "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "ORT_DISABLE_TELEMETRY", "PATH", "SHELL", "TERM"),
+        *("TMPDIR", "USER", "XDG_CACHE_HOME", "XDG_STATE_HOME"),
+    }
+)
+"""The variables that tests inherit, beside those of pytest. Others make a test depend on who runs it."""
+
+
+class Broken(PermissionError):
+    """A test of the gate did what its rule forbids."""
+
+
+def leave_out_variables() -> None:
+    """Remove the variables that the tests must not depend on, for this process and all that it starts."""
+    for name in list(os.environ):
+        if name not in PASSED_ON and not name.startswith(("PYTEST_", "HYPOTHESIS_", "MUTANT_")):
+            del os.environ[name]
+
+
+def leave_out_programs(folder: Path) -> None:
+    """Let PATH have `PROGRAMS` and python3 alone, for this process and all that it starts."""
+    folder.mkdir()
+    for name in PROGRAMS:
+        if found := shutil.which(name):
+            (folder / name).symlink_to(found)
+    (folder / "python3").symlink_to(sys.executable)
+    os.environ["PATH"] = str(folder)
+
+
+class Watch:
+    """What the process does while a test of the gate runs."""
+
+    def __init__(self, home: Path, temporary: Path) -> None:
+        self.broken: list[str] = []
+        self._active = False
+        self._home, self._temporary = str(home) + os.sep, str(temporary) + os.sep
+        self._commit = (f"{ROOT}{os.sep}", f"{sys.prefix}{os.sep}")
+        self._own = (*self._commit, f"{sys.base_prefix}{os.sep}")
+        self._drawn: set[str] = set()
+        self._checks = {
+            "socket.connect": self._connects,
+            "socket.sendto": self._connects,
+            "socket.getaddrinfo": self._looks_up,
+            "subprocess.Popen": self._starts,
+            "os.posix_spawn": self._starts,
+            "os.exec": self._starts,
+            "open": self._opens,
+            "os.mkdir": self._makes,
+        }
+
+    @contextlib.contextmanager
+    def during_a_test(self) -> Iterator[None]:
+        """Raises `Broken` at the end, too: what a test calls may take an error for an answer."""
+        self.broken.clear()
+        self._active = True
+        try:
+            yield
+        finally:
+            self._active = False
+        if self.broken:
+            raise Broken("; ".join(dict.fromkeys(self.broken)))
+
+    def hook(self, event: str, arguments: tuple[Any, ...]) -> None:
+        """An audit hook of Python."""
+        if event == "tempfile.mkdtemp" or event == "tempfile.mkstemp":
+            self._drawn.add(os.path.basename(arguments[0]))
+        if self._active and (check := self._checks.get(event)) is not None and (problem := check(*arguments)):
+            self.broken.append(problem)
+            raise Broken(problem)
+
+    @staticmethod
+    def _connects(_socket: object, address: object) -> str:
+        if isinstance(address, tuple) and not str(address[0]).startswith(LOOPBACK):
+            return f"connects to {address[0]}; the gate has no network"
+        return ""
+
+    @staticmethod
+    def _looks_up(host: object, *_: object) -> str:
+        name = host.decode() if isinstance(host, bytes) else str(host or "localhost")
+        return "" if name.startswith((*LOOPBACK, "0.0.0.0")) else f"looks up {name}; the gate has no network"
+
+    def _starts(self, executable: Any, arguments: Sequence[Any], *rest: Any) -> str:
+        program = os.fsdecode(executable if executable is not None else arguments[0])
+        environment = next((each for each in rest if isinstance(each, Mapping)), os.environ)
+        found = shutil.which(program, path=environment.get("PATH"))
+        if found is None or found.startswith(self._temporary):  # to look for it is no dependence; the test made it
+            return ""
+        name = os.path.basename(program)
+        words = [os.fsdecode(word) for word in arguments] if isinstance(arguments, list | tuple) else []
+        if name in MANAGERS or any(words[place : place + 2] == ["-m", "pip"] for place in range(len(words))):
+            return f"starts {name}; the gate installs nothing"
+        if name in PROGRAMS or name == "sh" or name.startswith("python") or found.startswith(self._own):
+            return ""
+        return f"starts {name}, which the README does not require"
+
+    def _opens(self, path: object, _mode: object, flags: object) -> str:
+        if not isinstance(flags, int) or not flags & WRITES or not isinstance(path, str | bytes):
+            return ""
+        return self._makes(path)
+
+    def _makes(self, path: object, *_: object) -> str:
+        if not isinstance(path, str | bytes | os.PathLike):
+            return ""
+        name = os.fsdecode(path)
+        if name.startswith(self._commit):
+            return ""
+        if name.startswith(self._temporary):
+            first = name[len(self._temporary) :].split(os.sep)[0]
+            if first.startswith(("pytest-of-", OF_THIS_RUN)) or first in self._drawn or not first:
+                return ""
+            return f"writes {first} in the temporary folder, a name that is not drawn by tempfile"
+        if name.startswith(self._home):
+            return f"writes {name[len(self._home) :]} in the user's home"
+        return ""
+
+
+def _hangs(_number: int, _frame: object) -> None:
+    raise Broken(f"no result after {MOST_SECONDS} s")
+
+
+WATCH = Watch(Path.home().resolve(), Path(tempfile.gettempdir()).resolve())
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):  # workers inherit it
+        folder = Path(tempfile.mkdtemp(prefix=OF_THIS_RUN))
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        leave_out_variables()
+        os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(folder / "inductor")
+        if config.getoption("--part") == GATE:
+            leave_out_programs(folder / "bin")
+    sys.addaudithook(WATCH.hook)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+    if part_of(marker.name for marker in item.iter_markers()) != GATE:
+        return (yield)
+    before = signal.signal(signal.SIGALRM, _hangs)
+    signal.alarm(MOST_SECONDS)
+    try:
+        with WATCH.during_a_test():
+            return (yield)
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,112 @@
+"""Rows of `loss`, `margin`, `distance` and `dropout`."""
+
+from __future__ import annotations
+
+from conformance import Table
+
+RAISED = (RuntimeError, IndexError, ValueError)
+REFUSED: Table = [
+    ("mse_loss", "float32[2,3] float32[2]", {}, "do not broadcast"),
+    ("mse_loss", "int64[2] int32[2]", {}, "is not defined for int64"),
+    ("mse_loss", "float32[2] bool[2] float32[2]", {}, "is not defined for bool"),
+    ("mse_loss", "float32[2] float32[2] float32[1]", {}, "as large as float32[2]"),
+    ("l1_loss", "float32[2] bool[2]", {}, "is not defined for bool"),
+    ("l1_loss", "int64[2] int64[2]", {}, "there is no mean of int64"),
+    ("smooth_l1_loss", "float32[2] float32[2]", {"beta": -1}, "beta must not be negative"),
+    ("smooth_l1_loss", "float32[2] bool[2]", {"beta": 0}, "is not defined for bool"),
+    ("huber_loss", "float32[2] float32[2]", {"delta": 0}, "delta must be positive"),
+    ("huber_loss", "int64[2] float32[2]", {}, "is not defined for int64"),
+    ("kl_div", "float32[2] int64[2]", {}, "is not defined for int64"),
+    ("poisson_nll_loss", "float32[2] bool[2]", {"full": True}, "no Stirling approximation of bool"),
+    ("gaussian_nll_loss", "float32[2,3] float32[2,3] float32[1,1]", {}, "is no variance of"),
+    ("gaussian_nll_loss", "float32[2] float32[2] float16[2]", {"eps": 1e5}, "100000.0 is too large for float16"),
+    ("binary_cross_entropy", "float32[2] float64[2]", {}, "must be of the type float32[2]"),
+    ("binary_cross_entropy", "float32[2] float32[1]", {}, "must be of the type float32[2]"),
+    ("binary_cross_entropy", "float32[2] float32[2] float32[2,2]", {}, "does not expand to"),
+    ("binary_cross_entropy_with_logits", "float32[2] int64[2]", {}, "is not defined for int64"),
+    ("soft_margin_loss", "float32[] float32[2]", {}, "does not expand to float32[]"),
+    ("cross_entropy", "float32[2,3] int64[3]", {}, "must be [2], not int64[3]"),
+    ("cross_entropy", "float32[2,3] int32[2]", {}, "is not defined for int32"),
+    ("cross_entropy", "float32[2,3,4] uint8[2,4]", {}, "is not defined for uint8"),
+    ("cross_entropy", "float32[2,3] uint8[2] float32[3]", {"label_smoothing": 0.1}, "is not defined for uint8"),
+    ("cross_entropy", "float32[2,3] int64[2] float32[2]", {}, "the weight must be float32[3]"),
+    ("cross_entropy", "float32[2,3] int64[2] float64[3]", {}, "the weight must be float32[3]"),
+    ("cross_entropy", "float32[2,3] int64[2]", {"label_smoothing": 1.5}, "goes from 0 to 1"),
+    ("cross_entropy", "float32[2,0] int64[2]", {}, "no class to choose"),
+    ("cross_entropy_probabilities", "float32[] float32[]", {}, "no classes in float32[]"),
+    ("multi_margin_loss", "float32[2,3,4] int64[2,4]", {}, "takes [samples, classes]"),
+    ("multi_margin_loss", "float16[2,3] int64[2]", {}, "is not defined for float16"),
+    ("multi_margin_loss", "float32[2,3] int64[2]", {"p": 3}, "p must be 1 or 2"),
+    ("multilabel_margin_loss", "float32[2,3] int64[3]", {}, "no list of classes"),
+    ("multilabel_soft_margin_loss", "float32[] float32[]", {}, "no classes in float32[]"),
+    ("margin_ranking_loss", "float32[2] float32[2] float32[]", {}, "tensors of one rank"),
+    ("cosine_embedding_loss", "float32[2,3] float32[2,3] int64[]", {}, "takes tensors of rank 1"),
+    ("triplet_margin_loss", "float32[2,3] float32[3] float32[2,3]", {}, "tensors of one rank"),
+    ("triplet_margin_loss", "float32[2] float32[2] float32[2]", {"margin": 0}, "margin must be positive"),
+    ("cosine_similarity", "float32[3] float32[3]", {}, "dim 1 is out of range for rank 1"),
+    ("cosine_similarity", "int64[2,3] int64[2,3]", {}, "is not defined for int64"),
+    ("pairwise_distance", "float32[2,0] float32[2,0]", {"p": "inf"}, "no largest difference"),
+    ("pairwise_distance", "float32[2] bool[2]", {}, "is not defined for bool"),
+    ("cdist", "float32[2,3] float32[2,4]", {}, "differ in length"),
+    ("cdist", "float32[3] float32[2,3]", {}, "takes matrices"),
+    ("cdist", "float16[2,3] float16[2,3]", {}, "is not defined for float16"),
+    ("cdist", "float32[2,3] float32[2,3]", {"p": -1}, "p must not be negative"),
+    ("bilinear", "float32[2,3] float32[1,4] float32[5,3,4]", {}, "differ in more than features"),
+    ("bilinear", "float32[2,3] float32[2,4] float32[5,4,3]", {}, "does not fit"),
+    ("bilinear", "float32[2,0] float32[2,4] float32[5,0,4]", {}, "does not fit"),
+    ("bilinear", "float32[2,3] float32[2,4] float32[5,3,4] float32[1]", {}, "the bias must be [5]"),
+    ("dropout", "float32[2]", {"p": 1.5}, "p must be a probability"),
+    ("dropout1d", "float32[2,2,2,2]", {}, "takes rank 2 or 3"),
+]
+
+STRICTER: Table = [
+    # the steps of its decomposition accept it
+    ("huber_loss", "float32[2] float64[2]", {}, "takes no target of float64"),
+    ("binary_cross_entropy_with_logits", "float64[2] float32[2]", {}, "the target must be of the type float64[2]"),
+    ("hinge_embedding_loss", "int64[2] int64[2]", {"reduction": "none"}, "is not defined for int64"),
+    ("cosine_embedding_loss", "int64[2,3] float16[2,3] int64[2]", {}, "is not defined for int64"),
+    # PyTorch returns uninitialized memory
+    ("multilabel_margin_loss", "float32[0,3] int64[0,3]", {"reduction": "sum"}, "takes [samples, classes]"),
+    # its decomposition gives [1]
+    ("multi_margin_loss", "float32[3] int64[]", {"reduction": "none"}, "takes [samples, classes]"),
+    ("cosine_similarity", "float16[2,3] float16[2,3]", {}, "eps must not be below"),  # 1e-8 is 0 in float16
+    # computed by a matrix product, whose rounding errors are large
+    ("cdist", "float32[26,3] float32[2,3]", {}, "are too many rows for use_mm_for_euclid_dist_if_necessary"),
+    ("pairwise_distance", "float32[2,3] float32[2,3]", {"p": -1}, "p must not be negative"),
+]
+
+RESULTS: Table = [
+    ("mse_loss", "int8[] float16[2]", {"reduction": "none"}, "float16[2]"),
+    ("mse_loss", "float64[] bool[2]", {}, "float64[]"),
+    ("mse_loss", "float64[] float32[2]", {"reduction": "none"}, "float64[2]"),
+    ("l1_loss", "uint8[2] int8[2]", {"reduction": "none"}, "int16[2]"),
+    ("l1_loss", "uint8[2] int8[2]", {"reduction": "sum"}, "int64[]"),
+    ("huber_loss", "bfloat16[2] int64[3,1] bfloat16[2]", {"reduction": "none"}, "bfloat16[3,2]"),
+    ("kl_div", "float32[] float64[]", {"reduction": "batchmean"}, "float64[]"),
+    ("kl_div", "float16[2,3] bfloat16[3]", {"reduction": "batchmean", "log_target": True}, "float32[]"),
+    ("gaussian_nll_loss", "float32[2,3] int8[3] float64[2]", {"reduction": "none"}, "float64[2,3]"),
+    ("gaussian_nll_loss", "float32[3] float32[3] float64[]", {"reduction": "none"}, "float64[3]"),
+    ("binary_cross_entropy", "float16[2,3] float16[2,3] float64[]", {"reduction": "none"}, "float16[2,3]"),
+    ("binary_cross_entropy_with_logits_pos_weight", "float32[2,3] float32[2,3] float64[3]", {}, "float32[]"),
+    ("soft_margin_loss", "float16[2] bool[]", {"reduction": "none"}, "float16[2]"),
+    ("cross_entropy", "float32[3] int64[]", {"reduction": "none"}, "float32[]"),
+    ("cross_entropy", "float16[0,3,2,1] int64[0,2,1]", {"reduction": "none"}, "float16[0,2,1]"),
+    (
+        "cross_entropy_probabilities",
+        "float16[2,3,4] bfloat16[2,3,4] int8[3]",
+        {"reduction": "none"},
+        "float32[2,4]",
+    ),
+    ("nll_loss", "float32[2,3] uint8[2]", {"reduction": "none"}, "float32[2]"),
+    ("multi_margin_loss", "float64[2,3] int64[2] float64[3]", {"reduction": "none"}, "float64[2]"),
+    ("multilabel_soft_margin_loss", "float16[2,3] uint8[4,2,3]", {"reduction": "none"}, "float16[4,3]"),
+    ("margin_ranking_loss", "int8[1,2] int8[3,1] int8[3,2]", {"reduction": "none"}, "float32[3,2]"),
+    ("cosine_embedding_loss", "float32[1,3] float16[2,3] bool[2]", {"reduction": "none"}, "float32[2]"),
+    ("triplet_margin_loss", "float32[] float64[] float16[]", {"swap": True}, "float64[]"),
+    ("cosine_similarity", "float16[2,1,3] float64[]", {"dim": -2, "eps": 1}, "float64[2,3]"),
+    ("pairwise_distance", "int8[] int8[]", {"keepdim": True, "p": 0}, "float32[]"),
+    ("pairwise_distance", "float32[2,1,3] float16[4,1]", {"keepdim": True, "p": "inf"}, "float32[2,4,1]"),
+    ("cdist", "float32[5,1,2,0] float32[3,4,0]", {"p": 0.5}, "float32[5,3,2,4]"),
+    ("bilinear", "int8[2,3] int8[2,4] int8[5,3,4] int8[5]", {}, "int8[2,5]"),
+    ("dropout", "bool[]", {"p": 1}, "bool[]"),
+]

@@ -1,0 +1,72 @@
+"""Each dialect is one record. It loads no rows until they are needed, and no two dialects share the name of a row."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import generators
+from generators.builder import Builder
+from generators.choice import NumpySource
+from generators.dialect import dialect_named, dialects
+from generators.dialect_names import DEFAULT, NAMES
+from generators.graph import DType, Graph, Layout, Role, TensorType
+from generators.limits import Limits
+from generators.table import TABLE, dialect_of
+
+
+def test_each_dialect_has_a_folder_and_a_record_of_its_name() -> None:
+    folders = {path.parent.name for path in Path(generators.__file__).parent.glob("*/dialect.py")}
+    assert sorted(folders) == sorted(NAMES)
+    assert [dialect.name for dialect in dialects()] == list(NAMES)
+    assert Graph((), (), ()).dialect == DEFAULT
+
+
+def test_no_two_dialects_have_a_row_of_one_name() -> None:
+    counts = Counter(name for dialect in dialects() for name in dialect.rows())
+    assert [name for name, count in counts.items() if count > 1] == []
+    assert len(TABLE) == len(counts) == len(list(TABLE))
+
+
+def test_the_rows_say_the_dialect_and_not_the_case_of_their_names() -> None:
+    assert [dialect_of(name).name for name in ("add", "Add-13")] == ["torch", "onnx"]
+    with pytest.raises(KeyError):
+        dialect_of("Add")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_drawn_graph_is_of_the_dialect(name: str) -> None:
+    dialect = dialect_named(name)
+    case = dialect.draw(NumpySource(3), Limits(max_nodes=2), dialect.drawn(), "here", symbolic=False).case()
+    assert (case.graph.dialect, case.origin) == (name, "here")
+    assert all(node.op in dialect.rows() and dialect.has(node.op, case.graph.opset) for node in case.graph.nodes)
+    assert bool(case.graph.opset) == bool(dialect.opsets)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_builder_reads_the_record(name: str) -> None:
+    dialect = dialect_named(name)
+    builder = Builder(NumpySource(1), dialect=name)
+    for _ in range(100):
+        builder.fresh_input(TensorType(DType.FLOAT32, (2, 3)))
+    assert ({item.layout for item in builder.inputs} != {Layout.CONTIGUOUS}) is dialect.has_layouts
+    assert set(dialect.roles) == set(Role)
+
+
+def test_records_load_no_rows_and_rows_of_pytorch_load_none_of_onnx() -> None:
+    program = """
+import sys
+from generators.dialect import dialects
+from generators.table import TABLE
+def loaded(): return [name for name in ("generators.torch.ops", "generators.onnx.rows") if name in sys.modules]
+titles = [(each.title, each.words.reference, each.is_file) for each in dialects()]
+before = loaded()
+TABLE["add"]
+print(before, loaded())
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout == "[] ['generators.torch.ops']\n"

@@ -1,0 +1,110 @@
+"""Code names a dialect in the folders of that dialect, and in few other places."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from source_file import SourceFile
+from source_rule import ANY, Place, Rule
+
+from generators.dialect_names import NAMES
+
+PLACES = {
+    "generators/dialect_names.py": "the list of dialects",
+    "oracles/lane.py": "the engine of the references of each dialect",
+    "oracles/importers.py": "the dialect whose cases each importer reads; the modules of TVM's frontends",
+    "fuzzer/lanes/__init__.py": "the lanes as data: a row for each dialect",
+    "fuzzer/campaign/plan/drawn_lanes.py": "lanes that only cases of PyTorch have",
+}
+"""The files outside of the dialects' own folders that name a dialect, and why they must."""
+
+COMPILED = "the variant of lanes that compile the model itself"
+LANGUAGE = "TVM's graph language"
+
+OTHER_MEANINGS = {
+    "fuzzer/api/model_cases.py": (1, "a Python package"),
+    "fuzzer/children/code_table.py": (3, "frontends and packages of TVM"),
+    "fuzzer/coverage/question.py": (1, "an importer"),
+    "fuzzer/difference/measured_map.py": (2, LANGUAGE),
+    "fuzzer/difference/touched_lanes.py": (6, "a frontend of TVM, and the variant of lanes"),
+    "fuzzer/lanes/base/pointed.py": (2, "Python packages"),
+    "fuzzer/lanes/device.py": (1, "a Python package"),
+    "fuzzer/lanes/relay_table.py": (1, "a part of a lane's name"),
+    "fuzzer/lanes/warmup.py": (2, "Python packages"),
+    "fuzzer/report/document.py": (1, "the exported file"),
+    "fuzzer/report/issue.py": (4, "Python packages, and frontends of TVM"),
+    "fuzzer/report/repro_imports.py": (7, "Python packages"),
+    "fuzzer/report/repro_values.py": (1, "a Python package"),
+    "fuzzer/report/wording.py": (2, "frontends of TVM"),
+    "fuzzer/report/requirements.py": (7, "Python packages"),
+    "fuzzer/signature/identity.py": (1, "importers"),
+    "fuzzer/toolchains/install.py": (4, "Python packages"),
+    "fuzzer/toolchains/relay.py": (1, "a Python package"),
+    "fuzzer/api/module_lanes.py": (1, COMPILED),
+    "fuzzer/api/own_passes.py": (2, "what a pass of the user gets"),
+    "fuzzer/api/pass_check.py": (1, "what a pass of the user gets"),
+    "fuzzer/campaign/lanes/lane_chooser.py": (1, COMPILED),
+    "fuzzer/campaign/plan/configuration_file.py": (1, COMPILED),
+    "fuzzer/difference/changed_code.py": (1, "a word of what a compiler has done"),
+    "fuzzer/filing/similar_titles.py": (1, "a word of titles"),
+    "fuzzer/isolate/known_answer.py": (1, COMPILED),
+    "fuzzer/lanes/base/availability.py": (1, COMPILED),
+    "fuzzer/lanes/relax_lane.py": (2, COMPILED),
+    "fuzzer/lanes/target_table.py": (1, COMPILED),
+    "fuzzer/toolchains/toolchain.py": (1, LANGUAGE),
+    "fuzzer/triage/blame/other_lanes.py": (1, COMPILED),
+    "fuzzer/triage/reducers/plain_lane.py": (1, COMPILED),
+    "fuzzer/triage/reproduce.py": (1, COMPILED),
+}
+"""The files in which the word of a dialect means something else: how often, and what."""
+
+
+def conditions(node: ast.AST) -> list[ast.expr]:
+    """The expressions whose truth a node asks for."""
+    match node:
+        case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
+            return [test]
+        case ast.BoolOp(values=values):
+            return values
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return [operand]
+        case ast.comprehension(ifs=ifs):
+            return ifs
+        case _:
+            return []
+
+
+def is_opset_of_a_graph(expression: ast.expr) -> bool:
+    """Lanes have an opset too, which converts or exports a model: it does not say the dialect."""
+    if not isinstance(expression, ast.Name | ast.Attribute):
+        return False
+    owner, _, name = ast.unparse(expression).rpartition(".")
+    return name == "opset" and owner.rpartition(".")[2] not in ("lane", "spec")
+
+
+def named_dialects(file: SourceFile) -> Iterator[Place]:
+    """What in a source names a dialect, or decides by a sign of it instead of by `Graph.dialect`."""
+    if not set(file.name.split("/")).isdisjoint(NAMES):
+        return  # a folder of the dialect
+    for node in file.nodes:
+        match node:
+            case ast.Constant(value=str(word)) if word in NAMES:
+                yield Place(node.lineno, repr(word))
+            case ast.Attribute(value=ast.Name(id="Engine"), attr=name) if name.lower() in NAMES:
+                yield Place(node.lineno, f"Engine.{name}")
+            case ast.Call(func=ast.Attribute(attr="isupper" | "islower")):
+                yield Place(node.lineno, ast.unparse(node))
+        for each in conditions(node):
+            if is_opset_of_a_graph(each):
+                yield Place(each.lineno, f"whether {ast.unparse(each)}")
+
+
+RULES = (
+    Rule(
+        says="code names a dialect in its folders alone",
+        places=named_dialects,
+        exceptions={**{name: (ANY, why) for name, why in PLACES.items()}, **OTHER_MEANINGS},
+        example='graph.dialect == "onnx"',
+    ),
+)

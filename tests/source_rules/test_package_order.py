@@ -1,0 +1,122 @@
+"""The packages stand in the order that docs/how-it-works.md draws, and the supervisor loads no compiler."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from rules_of_imports import COMPILERS, LANES_AS_DATA, RUN_IN_CHILDREN, module_of
+from source_file import ROOT, names_of_files, source_file
+
+pytestmark = pytest.mark.slow
+
+PAGE = ROOT / "docs" / "how-it-works.md"
+
+
+@cache
+def packages() -> ModuleType:
+    """benchmarks/packages.py, which is not a package."""
+    spec = importlib.util.spec_from_file_location("packages", ROOT / "benchmarks" / "packages.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["packages"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+FOLDERS = {"packages": "fuzzer", "campaign": "fuzzer/campaign"}
+"""The drawings of the page, and the folders whose packages they show."""
+EACH_DRAWING = pytest.mark.parametrize("block", FOLDERS)
+
+
+@cache
+def structure_of(block: str) -> Any:
+    return packages().structure_of(ROOT, FOLDERS[block])
+
+
+def drawing_on_the_page(block: str) -> str:
+    found = re.search(rf"^```{block}\n(.*?)\n```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    assert found, f"{PAGE} has no code block `{block}`"
+    return found[1]
+
+
+def order_on_the_page(block: str) -> list[str]:
+    return [line.split()[0] for line in drawing_on_the_page(block).splitlines()]
+
+
+@EACH_DRAWING
+def test_the_order_on_the_page_has_all_packages(block: str) -> None:
+    folders = {path.parent.name for path in (ROOT / FOLDERS[block]).glob("*/__init__.py")}
+    assert sorted(order_on_the_page(block)) == sorted(folders)
+
+
+@EACH_DRAWING
+def test_each_package_imports_only_packages_above_it(block: str) -> None:
+    structure = structure_of(block)
+    assert structure.upward(order_on_the_page(block)) == set()
+    assert structure.circle() == set()
+
+
+@EACH_DRAWING
+def test_no_module_lies_loose(block: str) -> None:
+    assert structure_of(block).loose == frozenset()
+
+
+def test_few_modules_lie_beside_the_packages() -> None:
+    assert {path.name for path in (ROOT / "fuzzer").glob("*.py")} <= {"__init__.py", "__main__.py", "cli.py"}
+
+
+@EACH_DRAWING
+def test_the_drawing_on_the_page_is_that_of_the_imports(block: str) -> None:
+    """Print it with `python benchmarks/packages.py --draw`, and `--of fuzzer/campaign`."""
+    assert drawing_on_the_page(block) == packages().drawing(structure_of(block), order_on_the_page(block))
+
+
+def test_a_circle_and_an_upward_import_are_found(tmp_path: Path) -> None:
+    texts = {"low/a.py": "import fuzzer.high.b", "high/b.py": "from fuzzer.low import a", "loose.py": "", "cli.py": ""}
+    for name, text in texts.items():
+        path = tmp_path / "fuzzer" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    structure = packages().structure_of(tmp_path)
+    assert structure.circle() == {"low", "high"}
+    assert structure.upward(["low", "high", "loose"]) == {("low", "high")}
+    assert structure.loose == {"loose"}
+
+
+def test_the_list_of_lanes_loads_no_compiler() -> None:
+    assert source_file("oracles/importers.py").tops <= {"oracles", *sys.stdlib_module_names}
+    assert source_file("fuzzer/lanes/target_table.py").tops == {"__future__", "dataclasses", "oracles"}
+    assert source_file("fuzzer/lanes/relay_table.py").tops == {"__future__", "typing", "oracles"}
+    names = {name.rpartition(".")[0] for name in source_file("fuzzer/lanes/__init__.py").imports}
+    assert names == {
+        "__future__",
+        "collections.abc",
+        "dataclasses",
+        "fnmatch",
+        "functools",
+        "fuzzer.lanes.relay_table",
+        "fuzzer.lanes.target_table",
+        "generators.dialect_names",
+        "oracles.finding",
+        "oracles.importers",
+        "oracles.lane",
+        "oracles.siblings",
+        "typing",
+    }
+
+
+def test_the_supervisor_loads_no_compiler() -> None:
+    names = names_of_files("fuzzer/")
+    wanted = [module_of(name) for name in names if not name.startswith(RUN_IN_CHILDREN) or name in LANES_AS_DATA]
+    program = f"import importlib, sys; [importlib.import_module(name) for name in {wanted}]; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert not COMPILERS & set(done.stdout.split())
