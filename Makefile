@@ -24,6 +24,7 @@ help:
 
 # torch first, in the pinned version: a version range may download several GB of CUDA packages
 $(VENV)/installed: pyproject.toml constraints.txt
+	@echo "installation into $(VENV): some minutes, once"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt $$(grep '^torch==' constraints.txt)
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
@@ -31,7 +32,13 @@ $(VENV)/installed: pyproject.toml constraints.txt
 
 install: $(VENV)/installed
 
-fuzz: $(VENV)/installed
+# without these packages, lanes for OpenCL and WebGPU are only compiled; the drivers come from the system
+$(VENV)/gpu-on-cpu: $(VENV)/installed
+	-$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[gpu-on-cpu]'
+	-@$(BIN)/fuzz lanes | grep -o 'there is no .* on this processor.*' | sort -u
+	touch $@
+
+fuzz: $(VENV)/gpu-on-cpu
 	$(BIN)/fuzz run --seconds $(SECONDS)
 
 lint: $(VENV)/installed
@@ -41,7 +48,7 @@ lint: $(VENV)/installed
 	$(BIN)/mypy --config-file tests/mypy.ini
 
 quick: $(VENV)/installed
-	$(BIN)/pytest -n auto --dist worksteal -m "not tvm and not exhaustive and not browser and not slow and not long"
+	$(BIN)/pytest -n auto --dist worksteal --part gate -m "not slow"
 
 test: $(VENV)/installed
 	@$(RUN) style types gate
@@ -66,7 +73,7 @@ toolchains: $(VENV)/installed
 coverage: $(VENV)/installed
 	rm -rf .coverage-data
 	mkdir .coverage-data
-	DIFFTVM_CHILD_ENVIRONMENT=COVERAGE_PROCESS_CONFIG \
+	DIFFTVM_CHILD_ENVIRONMENT=COVERAGE_PROCESS_CONFIG DIFFTVM_CHILD_WRITES=$(CURDIR)/.coverage-data \
 		$(BIN)/coverage run -m pytest -n auto --dist worksteal $(TESTS); status=$$?; \
 	$(BIN)/coverage combine --quiet && $(BIN)/coverage report --skip-covered; \
 	echo "package      lines  missed reached"; \

@@ -4,15 +4,16 @@ What stands here is public and stable; everything else of the project may change
 TVM.
 """
 
-from fuzzer.api.check import Checked as Checked
 from fuzzer.api.check import check as check
+from fuzzer.api.checked import Checked as Checked
+from fuzzer.api.checked import NotWhole as NotWhole
 from fuzzer.api.finding_error import FindingError as FindingError
-from fuzzer.api.finding_error import FoundFailure as FoundFailure
-from fuzzer.api.own_passes import PassNotReached as PassNotReached
-from fuzzer.api.own_passes import PassReport as PassReport
+from fuzzer.api.found_failure import FoundFailure as FoundFailure
 from fuzzer.api.own_passes import check_backend as check_backend
 from fuzzer.api.own_passes import check_pass as check_pass
 from fuzzer.api.own_passes import register_pass as register_pass
+from fuzzer.api.pass_report import PassNotReached as PassNotReached
+from fuzzer.api.pass_report import PassReport as PassReport
 from fuzzer.api.random_cases import cases as cases
 from fuzzer.api.shared_fleet import close as close
 from fuzzer.api.shared_fleet import session as session
@@ -27,6 +28,7 @@ __all__ = [
     "FindingError",
     "FoundFailure",
     "Invalid",
+    "NotWhole",
     "PassNotReached",
     "PassReport",
     "cases",
