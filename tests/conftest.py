@@ -27,7 +27,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # tests import onnxruntime, and some fork
 
 if "PYTEST_XDIST_WORKER" not in os.environ:  # workers inherit it: a finding that one saves counts as made here in all
-    os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="difftvm-state-")
+    os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="difftvm-tests-state-")
     atexit.register(shutil.rmtree, os.environ["XDG_STATE_HOME"], ignore_errors=True)
 
 gc.disable()  # until all tests are collected: what the modules make while they are imported stays

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from parts import GATE, part_of
+from parts import GATE, part_of_item
 
 ROOT = Path(__file__).parents[1]
 
@@ -181,7 +181,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
-    if part_of(marker.name for marker in item.iter_markers()) != GATE:
+    if part_of_item(item) != GATE:
         return (yield)
     before = signal.signal(signal.SIGALRM, _hangs)
     signal.alarm(MOST_SECONDS)

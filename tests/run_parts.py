@@ -86,39 +86,42 @@ class Deadline:
 
     def run(self, command: Sequence[str | Path]) -> int:
         """The exit code of a command. Raises `OverTime`, after the command was ended."""
-        print(
-            f"$ {' '.join(Path(str(part)).name if part is command[0] else str(part) for part in command)}", flush=True
-        )
-        process = subprocess.Popen(command, cwd=ROOT, start_new_session=True)
+        return self.together((command,))[0]
+
+    def together(self, commands: Sequence[Sequence[str | Path]]) -> list[int]:
+        """The exit codes of commands that run side by side. Raises `OverTime`, after they were ended."""
+        for command in commands:
+            print(f"$ {Path(command[0]).name} {' '.join(map(str, command[1:]))}", flush=True)
+        processes = [subprocess.Popen(command, cwd=ROOT, start_new_session=True) for command in commands]
         try:
-            return process.wait(max(1.0, self._end - time.monotonic()))
+            return [process.wait(max(1.0, self._end - time.monotonic())) for process in processes]
         except subprocess.TimeoutExpired:
-            _end(process, signal.SIGTERM)
+            _end(processes, signal.SIGTERM)
             raise OverTime from None
         except KeyboardInterrupt:
-            _end(process, signal.SIGINT)
+            _end(processes, signal.SIGINT)
             raise
 
 
-def _end(process: subprocess.Popen[bytes], first: signal.Signals) -> None:
-    """End a command with its children: 30 seconds after the first signal, by SIGKILL."""
-    os.killpg(process.pid, first)
-    try:
-        process.wait(30)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+def _end(processes: Sequence[subprocess.Popen[bytes]], first: signal.Signals) -> None:
+    """End commands with their children: 30 seconds after the first signal, by SIGKILL."""
+    running = [process for process in processes if process.poll() is None]
+    for process in running:
+        os.killpg(process.pid, first)
+    for process in running:
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
 
 def run_check(name: str, deadline: Deadline) -> PartResult:
-    """Run the commands of a check, all of them."""
+    """Run the commands of a check, side by side."""
     code, commands = CHECKS[name]
-    result = PartResult(name)
-    for command in commands:
-        if deadline.run((PROGRAMS / command[0], *command[1:])):
-            result.code = code
-            result.problem = result.problem or f"{' '.join(command)} found something: see above"
-    return result
+    codes = deadline.together([(PROGRAMS / command[0], *command[1:]) for command in commands])
+    found = [" ".join(command) for command, ended in zip(commands, codes, strict=True) if ended]
+    return PartResult(name, code if found else 0, problem=f"see above: {' and '.join(found)}" if found else "")
 
 
 def run_tests(name: str, deadline: Deadline, logs: Path) -> PartResult:

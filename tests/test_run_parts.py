@@ -31,7 +31,7 @@ def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A suite with one test that passes; the folder where a test plants others."""
     (tmp_path / "pyproject.toml").write_text('[tool.pytest.ini_options]\nmarkers = ["long: l", "tvm: t"]\n')
     (tmp_path / "conftest.py").write_text(
-        f"import sys\n\nsys.path.insert(0, {str(TESTS)!r})\npytest_plugins = ['outcome_log', 'parts']\n"
+        f'import sys\n\nsys.path.insert(0, {json.dumps(str(TESTS))})\npytest_plugins = ["outcome_log", "parts"]\n'
     )
     (tmp_path / "test_right.py").write_text(PASSES)
     monkeypatch.setattr(run_parts, "ROOT", tmp_path)
@@ -129,7 +129,7 @@ def test_a_style_error_has_a_code_of_its_own(suite: Path, capfd: pytest.CaptureF
     (suite / "bad.py").write_text("import os\n")
     assert run_parts.main(["style", "types", "gate"]) == 10
     assert last_lines(capfd)[2:] == [
-        "style: ruff check . found something: see above",
+        "style: see above: ruff check .",
         "0 passed, 1 failed, 0 skipped",
     ]
 
@@ -156,10 +156,19 @@ def test_each_test_has_one_part() -> None:
     assert [part_of([mark, "slow"]) for mark in MARKS] == [*MARKS]
 
 
+def test_a_tenth_of_what_is_thinned_is_in_the_gate() -> None:
+    for marks in (["tvm"], ["exhaustive", "slow"]):
+        parts = [part_of(marks, f"tests/test_a.py::test_b[{row}]") for row in range(1000)]
+        assert 80 < parts.count(GATE) < 120
+        assert set(parts) == {GATE, marks[0]}
+    assert {part_of(["long", "tvm"], f"tests/test_a.py::test_b[{row}]") for row in range(100)} == {"long"}
+
+
 def test_a_module_is_left_out_by_its_marks_alone() -> None:
     """A test may add marks to those of its module: they can only move it to a part that stands before."""
     assert all(may_have([], part) for part in (*MARKS, GATE))
     assert may_have(["tvm", "slow"], "long")
     assert may_have(["tvm"], "tvm")
-    assert not may_have(["tvm"], GATE)
+    assert may_have(["tvm"], GATE), "a tenth"
+    assert not may_have(["long"], GATE)
     assert not may_have(["toolchains"], "long")

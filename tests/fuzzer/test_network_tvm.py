@@ -14,7 +14,7 @@ from onnx import TensorProto, helper
 from fuzzer.system import no_network
 from fuzzer.system.telemetry import OFF
 
-pytestmark = pytest.mark.tvm
+pytestmark = [pytest.mark.tvm, pytest.mark.long]
 
 FUZZ = (sys.executable, "-m", "fuzzer.cli")
 PROGRAMS = ("fuzzer.children.", "fuzzer.seeds.")
@@ -42,7 +42,6 @@ def watched(home: Path, *command: str) -> set[str]:
     return {word for words in done.filtered for word in words if word.startswith(PROGRAMS) or word == LAUNCHED}
 
 
-@pytest.mark.long
 def test_a_campaign_uses_no_network(home: Path, tmp_path: Path) -> None:
     """Its time is so long that the telemetry of onnxruntime would begin to send."""
     options = ("--seed", "1", "--tests", "1", "--workers", "1", "--drain", "0", "--campaign", str(tmp_path / "c"))
@@ -65,7 +64,6 @@ assert script.run(text, HOST, Bounds(), path.parent / "script").exit_code == 0
 """
 
 
-@pytest.mark.long
 def test_other_processes_use_no_network(home: Path, tmp_path: Path) -> None:
     """onnx and onnxruntime read a file and run the cases that are cut from it; so does a script of a finding."""
     values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 3]) for name in "xy"]

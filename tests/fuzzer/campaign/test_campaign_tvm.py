@@ -20,7 +20,7 @@ from fuzzer.system.exit_codes import Exit
 from oracles.importers import drawn_importers
 from oracles.outcome import Stage
 
-pytestmark = pytest.mark.tvm
+pytestmark = [pytest.mark.tvm, pytest.mark.long]
 
 SEED = 3
 
@@ -111,7 +111,6 @@ def test_sightings_wait_and_are_replayed(folder: Path, first: tuple[Mapping[str,
     assert waiting.replayed == Exit.SAME
 
 
-@pytest.mark.long
 def test_sightings_are_investigated_on_demand(worked: Mapping[str, Any]) -> None:
     assert (worked["waiting"], worked["parked"]) == (0, 0)
     assert worked["investigated"] >= len(worked["new"]) > 0

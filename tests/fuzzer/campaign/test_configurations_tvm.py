@@ -14,7 +14,7 @@ from fuzzer.isolate.fleet import Fleet
 from generators.graph import Invalid
 from oracles.siblings import additions
 
-pytestmark = pytest.mark.tvm
+pytestmark = [pytest.mark.tvm, pytest.mark.long]
 
 FLAGS = """
 passes = ["FoldConstant", "FuseTIR", "FuseOps", "EliminateCommonSubexpr"]
@@ -69,7 +69,6 @@ def net():
 """
 
 
-@pytest.mark.long
 def test_findings_name_exactly_the_guilty_flags(tmp_path: Path) -> None:
     """relu is wrong with two flags together, and neg with one alone. The pieces of the model have one of them each."""
     for name, text in (("flags.toml", FLAGS), ("planted.py", PLANTED), ("net.py", NET)):

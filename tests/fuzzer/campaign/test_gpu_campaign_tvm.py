@@ -24,7 +24,7 @@ from fuzzer.toolchains.registry import find
 from generators.graph import Case, DType, Graph, Input, Node, TensorType, Value
 from oracles.finding import Component, Kind
 
-pytestmark = pytest.mark.tvm
+pytestmark = [pytest.mark.tvm, pytest.mark.long]
 
 (CUDA,) = (lane for lane in TARGET_LANES if lane.target == "cuda")
 LLVM = TVM_LANES[0]
@@ -81,7 +81,6 @@ def gpu(executor: Executor, tmp_path: Path) -> Iterator[Gpu]:
 @pytest.mark.parametrize(
     ("sin", "kind"), [("lie", Kind.WRONG_VALUE), ("700-launch", Kind.INTERNAL_ERROR), ("exit", Kind.DIED)]
 )
-@pytest.mark.long
 def test_what_a_gpu_gets_wrong_is_found_reduced_saved_and_replayed(
     gpu: Gpu, tmp_path: Path, sin: str, kind: Kind
 ) -> None:

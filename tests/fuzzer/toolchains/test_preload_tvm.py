@@ -17,7 +17,7 @@ from fuzzer.toolchains.preload import read
 from fuzzer.toolchains.toolchain import Toolchain
 from oracles.outcome import Ran
 
-pytestmark = pytest.mark.tvm
+pytestmark = [pytest.mark.tvm, pytest.mark.long]
 
 GONE, BAD_INPUT, ENVIRONMENT, SAME = 0, 64, 69, 77
 IS_THERE = 1
@@ -82,7 +82,6 @@ def wrong_results(folder: Path, path: Path) -> dict[str, Path]:
     return {" ".join(each["ops"]): folder / "crashes" / each["slug"] for each in wrong}
 
 
-@pytest.mark.long
 def test_wrong_results_are_found_reduced_and_replayed_with_the_file_only(tmp_path: Path) -> None:
     """A file may replace a legalization of TVM, and add a pass of its own."""
     path = tmp_path / "wrong.py"
@@ -108,7 +107,6 @@ def test_wrong_results_are_found_reduced_and_replayed_with_the_file_only(tmp_pat
     assert (plain.returncode, plain.stdout.splitlines()[-1]) == (GONE, "the bug is gone")
 
 
-@pytest.mark.long
 def test_one_that_raises_starts_no_campaign(tmp_path: Path) -> None:
     path = tmp_path / "bad.py"
     path.write_text("import tvm\n\ntvm.ir.Op.get('relax.nosuch')\n")
@@ -121,7 +119,6 @@ def test_one_that_raises_starts_no_campaign(tmp_path: Path) -> None:
     assert list((tmp_path / "crashes").iterdir()) == []
 
 
-@pytest.mark.long
 def test_one_that_ends_its_process_is_named(tmp_path: Path) -> None:
     path = tmp_path / "ends.py"
     path.write_text("import os\nos._exit(3)\n")

@@ -1,0 +1,158 @@
+"""Run the gate in clean clones under several conditions, and print a table: exit code, minutes, tests, unstable tests.
+
+    python benchmarks/gate_runs.py [--conditions idle,busy,...] [--times 3]
+
+Each run is `.ci/run` on the commit that is checked out, in a new clone, as CI does it. The result must be the same
+under each condition:
+
+    idle       nothing else runs
+    busy       four endless loops take the cores
+    offline    the network is taken away after the installation: a namespace that has loopback only (needs root)
+    full-home  the user's home has a cache of difftvm with a toolchain that cannot be read
+    pythonpath PYTHONPATH names a folder with a package `fuzzer` that raises
+    next-year  the clock is a year ahead, by the program faketime
+
+It is never run by CI. A condition whose program is missing is left out with one line.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+COUNTS = re.compile(r"(\d+) passed, (\d+) failed, (\d+) skipped")
+UNSTABLE = re.compile(r"^unstable \(\w+\) (.*)", re.MULTILINE)
+
+LOOPBACK_UP = (
+    "import fcntl, socket, struct, os, sys; s = socket.socket();"
+    "fcntl.ioctl(s, 0x8914, struct.pack('16sh', b'lo', 1)); os.execvp(sys.argv[1], sys.argv[1:])"
+)
+"""Sets the interface lo up (SIOCSIFFLAGS, netdevice(7)), and becomes the command."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What a condition changes for a run: variables, and words before the command of the tests."""
+
+    environment: Mapping[str, str] = field(default_factory=dict)
+    before: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GateRun:
+    """One run of the gate. `counts`: passed, failed, skipped."""
+
+    code: int
+    minutes: float
+    counts: tuple[str, ...]
+    unstable: tuple[str, ...]
+
+
+@contextlib.contextmanager
+def idle(folder: Path) -> Iterator[Prepared]:
+    yield Prepared()
+
+
+@contextlib.contextmanager
+def busy(folder: Path) -> Iterator[Prepared]:
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4)]
+    try:
+        yield Prepared()
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+
+
+@contextlib.contextmanager
+def offline(folder: Path) -> Iterator[Prepared]:
+    yield Prepared(before=("unshare", "--net", sys.executable, "-c", LOOPBACK_UP))
+
+
+@contextlib.contextmanager
+def full_home(folder: Path) -> Iterator[Prepared]:
+    record = folder / "home" / ".cache" / "difftvm" / "toolchains" / "old" / "toolchain.json"
+    record.parent.mkdir(parents=True)
+    record.write_text("{")
+    yield Prepared({"HOME": str(folder / "home")})
+
+
+@contextlib.contextmanager
+def pythonpath(folder: Path) -> Iterator[Prepared]:
+    (folder / "path" / "fuzzer").mkdir(parents=True)
+    (folder / "path" / "fuzzer" / "__init__.py").write_text("raise ImportError('not this one')\n")
+    yield Prepared({"PYTHONPATH": str(folder / "path")})
+
+
+@contextlib.contextmanager
+def next_year(folder: Path) -> Iterator[Prepared]:
+    yield Prepared(before=("faketime", "-f", "+365d"))
+
+
+CONDITIONS: Mapping[str, Callable[[Path], contextlib.AbstractContextManager[Prepared]]] = {
+    "idle": idle,
+    "busy": busy,
+    "offline": offline,
+    "full-home": full_home,
+    "pythonpath": pythonpath,
+    "next-year": next_year,
+}
+NEEDS = {"offline": "unshare", "next-year": "faketime"}
+
+
+def run(condition: str, folder: Path) -> GateRun:
+    """Run the gate once. Conditions that stand before the command apply to the tests, not to the installation."""
+    clone = folder / "main"
+    subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", ROOT, clone], check=True)
+    with CONDITIONS[condition](folder) as prepared:
+        environment = {**os.environ, **prepared.environment, "CI": "true"}
+        start = time.monotonic()
+        if prepared.before:
+            subprocess.run(["make", "install"], cwd=clone, env=environment, check=True, stdout=subprocess.DEVNULL)
+            command = [*prepared.before, "make", "test"]
+        else:
+            command = ["bash", ".ci/run"]
+        log = folder / "log"
+        with log.open("wb") as out:
+            code = subprocess.call(
+                command, cwd=clone, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT
+            )
+        minutes = (time.monotonic() - start) / 60
+    text = log.read_text(errors="replace")
+    counts = COUNTS.findall(text)
+    return GateRun(code, minutes, counts[-1] if counts else ("-", "-", "-"), tuple(UNSTABLE.findall(text)))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--conditions", default=",".join(CONDITIONS), help="some of them, with commas")
+    parser.add_argument("--times", type=int, default=1, help="runs under each condition")
+    options = parser.parse_args()
+    print(
+        "| condition | exit | minutes | passed | failed | skipped | unstable |\n|---|---|---|---|---|---|---|",
+        flush=True,
+    )
+    for condition in options.conditions.split(","):
+        if (program := NEEDS.get(condition)) and not shutil.which(program):
+            print(f"{condition} is left out: there is no {program} on PATH", file=sys.stderr)
+            continue
+        for _ in range(options.times):
+            with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+                done = run(condition, Path(folder))
+            cells = (condition, str(done.code), f"{done.minutes:.1f}", *done.counts, ", ".join(done.unstable) or "-")
+            print(f"| {' | '.join(cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
