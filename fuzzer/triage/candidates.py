@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 
 from fuzzer.triage.reducers import Reducer, Subject
@@ -22,13 +22,14 @@ Key = tuple[str, LaneSpec]
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """The limits of a reduction: calls of the predicate, and wall seconds.
+    """The limits of a reduction: calls of the predicate, and seconds of `clock`, by default the wall's.
 
-    A reduction that reaches a limit may give another result next time.
+    A reduction that reaches its limit of seconds may give another result next time.
     """
 
     calls: int = 150
     seconds: float = 120.0
+    clock: Callable[[], float] = field(default=time.monotonic, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class CandidateChecks:
 
     def __init__(self, predicate: Predicate, effort: Effort, width: int) -> None:
         self._predicate, self._effort, self._width = predicate, effort, width
-        self._deadline = time.monotonic() + effort.seconds
+        self._deadline = effort.clock() + effort.seconds
         self._known: dict[Key, Reproduction] = {}
         self._running: dict[Key, Future[Reproduction]] = {}
         self._pool = ThreadPoolExecutor(width, "reducer") if width > 1 else None
@@ -86,7 +87,7 @@ class CandidateChecks:
     @property
     def exhausted(self) -> bool:
         """Whether a limit is reached."""
-        return self.calls >= self._effort.calls or time.monotonic() > self._deadline
+        return self.calls >= self._effort.calls or self._effort.clock() > self._deadline
 
     def results(self, candidates: Iterable[Candidate]) -> Iterator[tuple[Candidate, Reproduction]]:
         """Yield each candidate with its result, in order. Raise `EffortUsedUp` if the next call exceeds a limit."""

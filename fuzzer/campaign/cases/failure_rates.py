@@ -36,9 +36,11 @@ class Typed(NamedTuple):
     dtype: str
 
 
-def typed_operators(graph: Graph) -> frozenset[Typed]:
+def typed_operators(graph: Graph) -> tuple[Typed, ...]:
+    """The operators of a graph, each once, in a fixed order: a sum of rates depends on it in its last bits."""
     types = graph.types
-    return frozenset(Typed(node.op, types[node.args[0]].dtype if node.args else NO_OPERAND) for node in graph.nodes)
+    typed = (Typed(node.op, types[node.args[0]].dtype if node.args else NO_OPERAND) for node in graph.nodes)
+    return tuple(dict.fromkeys(typed))
 
 
 _NUMBERS = {dtype: 2 * place for place, dtype in enumerate((ANY, NO_OPERAND, *DType))}

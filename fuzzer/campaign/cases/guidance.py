@@ -122,7 +122,7 @@ class Guidance:
         It is the novelty of the graph's features, times the share of lanes that its case is likely to pass, times the
         square root of the mean yield of its dtypes, divided by the expected CPU seconds. Without the square root,
         almost no test of the first hours would use float32 alone."""
-        novelty = sum(_weight(name) / (1 + self.counts[name]) ** 2 for name in frozenset(of_case(graph)))
+        novelty = sum(_weight(name) / (1 + self.counts[name]) ** 2 for name in dict.fromkeys(of_case(graph)))
         typed, ops = typed_operators(graph), frozenset(graph.ops)
         passing = sum(
             share * self.failure_rates.passable(route, typed)

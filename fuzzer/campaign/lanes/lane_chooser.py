@@ -43,9 +43,10 @@ PREFIX = "compiled "
 """What the names of the features begin with."""
 
 
-def lane_features(lane: LaneSpec, case: Case, behaviour: Sequence[str]) -> frozenset[str]:
-    """What the lane compiles and does with a case. `behaviour` is what the case's importer made of it."""
-    return frozenset(_lane_features(lane, case, behaviour))
+def lane_features(lane: LaneSpec, case: Case, behaviour: Sequence[str]) -> tuple[str, ...]:
+    """What the lane compiles and does with a case, each once, in a fixed order: a sum over them depends on it in its
+    last bits. `behaviour` is what the case's importer made of it."""
+    return tuple(dict.fromkeys(_lane_features(lane, case, behaviour)))
 
 
 def _lane_features(lane: LaneSpec, case: Case, behaviour: Sequence[str]) -> Iterator[str]:
@@ -53,11 +54,11 @@ def _lane_features(lane: LaneSpec, case: Case, behaviour: Sequence[str]) -> Iter
     kernels_of = family_of(target)
     yield from (f"{PREFIX}{kernels_of} {name}" for name in made)
     yield from (f"{PREFIX}{kernels_of} {name}" for name in of_case(case.graph) if name.startswith("attr "))
-    ops = {name.split(" ")[0] for name in made} or set(case.graph.ops)
+    ops = dict.fromkeys(name.split(" ")[0] for name in made) or dict.fromkeys(case.graph.ops)
     for addition in _additions(lane):
         row = TRANSFORMS_BY_NAME.get(addition)
         if row is not None and row.relevant:
-            yield from {f"{PREFIX}{addition} {node.title}" for node in case.graph.nodes if row.rewrites(TABLE[node.op])}
+            yield from (f"{PREFIX}{addition} {node.title}" for node in case.graph.nodes if row.rewrites(TABLE[node.op]))
         else:
             yield from (f"{PREFIX}{addition} {op}" for op in ops)
 
@@ -227,5 +228,5 @@ def _awake(lane: LaneSpec, case: Case) -> tuple[str, ...]:
     return tuple(kind for kind in kinds_of(lane) if kind not in asleep)
 
 
-def _novelty(features: frozenset[str], times: Mapping[str, int]) -> float:
+def _novelty(features: Sequence[str], times: Mapping[str, int]) -> float:
     return sum([1 / (1 + times[name]) ** 2 for name in features])

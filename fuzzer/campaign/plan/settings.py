@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -46,12 +47,14 @@ class LaneMix:
 @dataclass(frozen=True, slots=True)
 class RunLimits:
     """When this run of the campaign ends: after this many seconds, tests or new findings. None means no limit. Without
-    `aliasing`, an output that shares memory with an input is not counted among the new findings."""
+    `aliasing`, an output that shares memory with an input is not counted among the new findings. `clock` tells the time
+    in seconds."""
 
     seconds: float | None = None
     tests: int | None = None
     new_findings: int | None = None
     aliasing: bool = True
+    clock: Callable[[], float] = field(default=time.monotonic, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

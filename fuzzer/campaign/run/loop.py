@@ -34,7 +34,8 @@ SAVE_SECONDS = 5.0
 
 
 class Campaign:
-    """One run of a campaign. Its workers are threads that wait for children."""
+    """One run of a campaign. Its workers are threads that wait for children. Its limits of time are of the clock in its
+    settings. All else that depends on time depends on the CPU seconds that the lab says."""
 
     def __init__(
         self,
@@ -54,7 +55,7 @@ class Campaign:
             store.folder, self.pause_switch, say, settings.disk.limit, settings.disk.reserve, store.forget_oldest
         )
         self.when_idle: Callable[[], None] = lambda: None
-        self.progress = RunProgress(store, self.guidance, self.disk_space, lambda: lab.cpu_seconds)
+        self.progress = RunProgress(store, self.guidance, self.disk_space, lambda: lab.cpu_seconds, settings.run.clock)
         self.activity = Activity()
         next_test = store.state.next_test
         numbers = Numbers(settings.share, next_test, store.done_from(next_test))

@@ -34,14 +34,19 @@ class RunCounts(NamedTuple):
 
 
 class RunProgress:
-    """`lab_seconds` returns the CPU seconds of all processes that run lanes. `after_saving` is called after each
-    commit."""
+    """`lab_seconds` returns the CPU seconds of all processes that run lanes, `clock` the time in seconds.
+    `after_saving` is called after each commit."""
 
     def __init__(
-        self, store: Store, guidance: Guidance, disk_space: DiskSpace, lab_seconds: Callable[[], float]
+        self,
+        store: Store,
+        guidance: Guidance,
+        disk_space: DiskSpace,
+        lab_seconds: Callable[[], float],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store, self._guidance, self._disk_space, self._lab_seconds = store, guidance, disk_space, lab_seconds
-        self._began = time.monotonic()
+        self._clock, self._began = clock, clock()
         counters = store.state.counters
         self._cpu_before, self._wall_before = counters.cpu_seconds, counters.wall_seconds
         self._counts_before = RunCounts.of(counters)
@@ -51,8 +56,8 @@ class RunProgress:
 
     @property
     def seconds(self) -> float:
-        """Wall clock time since this run began."""
-        return time.monotonic() - self._began
+        """The time of the clock since this run began."""
+        return self._clock() - self._began
 
     @property
     def counts(self) -> RunCounts:

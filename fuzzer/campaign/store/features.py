@@ -50,7 +50,7 @@ def of_case(graph: Graph) -> Iterator[str]:
         elif node.form is not Form.PLAIN:
             yield f"form {node.op} {node.form}"
     if graph.symbols:
-        yield from (f"symbolic {op}" for op in set(graph.ops))
+        yield from (f"symbolic {op}" for op in dict.fromkeys(graph.ops))
 
 
 def _class(value: Attr) -> str:

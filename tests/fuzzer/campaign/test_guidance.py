@@ -101,8 +101,8 @@ def test_more_operators_are_met_in_as_many_tests(tmp_path: Path) -> None:
         case, other = guide.case(index), drawn(index)
         assert other is not None
         learn(guide, case, index)
-        met |= typed_operators(case.graph)
-        by_chance |= typed_operators(other.graph)
+        met.update(typed_operators(case.graph))
+        by_chance.update(typed_operators(other.graph))
     assert len(met) > 1.3 * len(by_chance)
 
 
