@@ -1,6 +1,6 @@
 """How often the scope of a planted bug is found: operators that fail under known conditions, without a compiler.
 
-    python benchmarks/scope.py [--questions 130] [--held-out 400] [--only WORD]
+    python benchmarks/scope.py [--runs 130] [--held-out 400] [--only WORD]
 
 The bugs are those of `tests/fuzzer/triage/scope/triggers.py`. For each: whether the statement is right about all
 held-out cases, how many questions that took, whether it excludes a case that fails (then it calls something necessary
@@ -22,7 +22,7 @@ import fakes  # noqa: E402 - modules of the tests
 from labs import FakeLab  # noqa: E402
 from triggers import TRIGGERS, Trigger  # noqa: E402
 
-from fuzzer.triage.scope.find import Effort, scope_of  # noqa: E402
+from fuzzer.triage.scope.find import WHOLE_EFFORT, Effort, scope_of  # noqa: E402
 from fuzzer.triage.scope.neighbours import neighbours  # noqa: E402
 from fuzzer.triage.scope.properties import properties  # noqa: E402
 from fuzzer.triage.scope.statement import Scope, Statement  # noqa: E402
@@ -37,9 +37,9 @@ FINDING = Finding(Kind.INTERNAL_ERROR, Component.TVM, fakes.TVM, Stage.COMPILE, 
 LEAST_RIGHT = 0.85
 
 
-def found(trigger: Trigger, case: Case, questions: int) -> Scope:
+def found(trigger: Trigger, case: Case, runs: int) -> Scope:
     lab = FakeLab(lambda each, *_: RAISED if trigger.fires(each) else None)
-    return scope_of(lab, case, FINDING, Effort(questions, 1e9))
+    return scope_of(lab, case, FINDING, Effort(runs, 1e9))
 
 
 def held_out(trigger: Trigger, case: Case, statement: Statement, count: int) -> tuple[int, int, int]:
@@ -56,7 +56,7 @@ def held_out(trigger: Trigger, case: Case, statement: Statement, count: int) -> 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--questions", type=int, default=130)
+    parser.add_argument("--runs", type=int, default=WHOLE_EFFORT.runs)
     parser.add_argument("--held-out", type=int, default=400)
     parser.add_argument("--only", default="", metavar="WORD")
     arguments = parser.parse_args()
@@ -64,7 +64,7 @@ def main() -> None:
     good = wrong = 0
     for trigger in chosen:
         began, case = time.process_time(), trigger.first_case()
-        scope = found(trigger, case, arguments.questions)
+        scope = found(trigger, case, arguments.runs)
         statement = scope.statement
         right, of, excluded = held_out(trigger, case, statement, arguments.held_out) if statement else (0, 0, 0)
         exact = statement is not None and right == of

@@ -20,7 +20,7 @@ from fuzzer.system import temporary
 from fuzzer.system.terminal import echo, next_line, one_sentence, print_json, say
 from fuzzer.toolchains.registry import finder
 from fuzzer.triage.scope.find import WHOLE_EFFORT
-from fuzzer.triage.scope.words import sentence
+from fuzzer.triage.scope.words import cut_short_in_words, sentence
 from generators.dialect import dialect_named
 from generators.graph import Graph, Invalid
 
@@ -30,9 +30,10 @@ def scope(
         list[Path], typer.Argument(metavar="FOLDER...", help="Folders of findings, or a folder that holds some.")
     ],
     again: Annotated[bool, typer.Option("--again", help="Look again where the scope is known.")] = False,
-    seconds: Annotated[
-        float, typer.Option(metavar="SECONDS", min=1.0, help="CPU seconds for each finding.")
-    ] = WHOLE_EFFORT.seconds,
+    runs: Annotated[
+        int,
+        typer.Option(metavar="N", min=1, help="Runs of a lane for each finding: more runs may find a finer condition."),
+    ] = WHOLE_EFFORT.runs,
     trust: Trust = False,
     preload: PreloadFile = None,
     json: JsonFlag = False,
@@ -57,7 +58,7 @@ def scope(
                 if again or not known.doc.scope.cases:
                     if not trust:
                         made_here.require(folder)
-                    known = look_closer(lab, folder, replace(WHOLE_EFFORT, seconds=seconds))
+                    known = look_closer(lab, folder, replace(WHOLE_EFFORT, runs=runs))
                 done.append(known)
             except Exception as error:
                 say(one_sentence(f"{folder.name}: {type(error).__name__}: {error}"))
@@ -92,6 +93,8 @@ def _calls(graph: Graph) -> str:
 def _lines(record: FindingRecord) -> list[str]:
     found, graph = record.shown.doc.scope, record.shown.case.graph
     lines = [f"{record.doc.slug}: {sentence(found, graph) or 'the failure does not show here'}"]
+    if found.cut_short:
+        lines.append(f"  {cut_short_in_words(found)}")
     for what, fails, passes, _ in rows(found.variations):
         lines.append(
             f"  {what}: " + "; ".join(filter(None, (fails and f"fails {fails}", passes and f"passes {passes}")))

@@ -56,8 +56,8 @@ def read(folder: Path) -> Draft:
 
 
 def with_scope(draft: Draft, lab: Lab) -> Draft:
-    """The draft with the scope of the finding, if nobody has looked for it: what passes and which siblings fail. It
-    takes at most 12 CPU seconds, and the finding's folder stays as it is."""
+    """The draft with the scope of the finding, if nobody has looked for it: what passes and which siblings fail. The
+    finding's folder stays as it is."""
     stored = draft.record
     if stored.doc.scope.cases or stored.natural:
         return draft

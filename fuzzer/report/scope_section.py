@@ -9,7 +9,7 @@ from fuzzer.findings.record import FindingRecord
 from fuzzer.report import wording
 from fuzzer.report.markdown import cell, details, prose
 from fuzzer.triage.scope.statement import Answer, Scope, Variation
-from fuzzer.triage.scope.words import listed, names_in, sentence
+from fuzzer.triage.scope.words import cut_short_in_words, listed, names_in, sentence
 from generators.dialect import dialect_named
 from generators.graph import Graph
 
@@ -26,6 +26,7 @@ def text(shown: FindingRecord, reduced: Graph) -> str:
     parts = [
         prose(sentence(scope, shown.case.graph)),
         prose(ignored_in_words(shown)),
+        prose(cut_short_in_words(scope)),
         details("All that was tried", f"{folded}\n") if folded else "",
     ]
     return "\n\n".join(filter(None, parts))

@@ -35,12 +35,13 @@ CostBySteps = Mapping[Step, float]
 
 
 class MeteredLab:
-    """A lab that adds up the CPU seconds of its runs, and calls `count` with what each run gave. A script, or a run
-    under compute-sanitizer, has no outcomes. Several threads may call it at the same time."""
+    """A lab that counts its runs of a case, adds up the CPU seconds of all that it runs, and calls `count` with what
+    each gave. A script, or a run under compute-sanitizer, has no outcomes. Several threads may call it at the same
+    time."""
 
     def __init__(self, lab: Lab, count: Callable[[Result], object] = lambda result: None) -> None:
         self._lab, self._count = lab, count
-        self._lock, self.cpu_seconds = threading.Lock(), 0.0
+        self._lock, self.cpu_seconds, self.runs = threading.Lock(), 0.0, 0
         self.by_step: Counter[Step] = Counter()
 
     @contextmanager
@@ -58,10 +59,10 @@ class MeteredLab:
         return self._lab.versions
 
     def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
-        return self._metered(self._lab.run(case, lanes))
+        return self._metered(self._lab.run(case, lanes), runs=1)
 
     def run_fresh(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
-        return self._metered(self._lab.run_fresh(case, lanes))
+        return self._metered(self._lab.run_fresh(case, lanes), runs=1)
 
     def run_script(self, source: str, lane: LaneSpec) -> ScriptRun:
         done = self._lab.run_script(source, lane)
@@ -73,8 +74,9 @@ class MeteredLab:
         self._metered(Result({}, cpu_seconds=sum(report.cpu_seconds for report in reports)))
         return reports
 
-    def _metered(self, result: Result) -> Result:
+    def _metered(self, result: Result, runs: int = 0) -> Result:
         with self._lock:
+            self.runs += runs
             self.cpu_seconds += result.cpu_seconds
         self._count(result)
         return result

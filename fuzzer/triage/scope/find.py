@@ -25,13 +25,18 @@ from oracles.lane import Engine
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """The limits of one scope: cases that are asked about, and CPU seconds."""
+    """The limits of one scope. Only `runs` decides what is found, so that it does not depend on the machine and on what
+    else runs there.
 
-    questions: int
-    seconds: float
+    runs     runs of a lane, for questions about cases and for all the rest
+    seconds  CPU seconds of all runs, which no usual scope comes near. A scope that reaches them says so
+    """
+
+    runs: int
+    seconds: float = 150.0
 
 
-WHOLE_EFFORT = Effort(130, 12.0)
+WHOLE_EFFORT = Effort(130)
 LEARNT, TABLE, INSIDE, OUTSIDE = 0.35, 0.6, 0.72, 0.84
 """Parts of the effort at which learning, the table, and each side of the confirmation end. The rest is for siblings and
 other routes."""
@@ -58,7 +63,9 @@ def scope_of(lab: Lab, case: Case, finding: Finding, effort: Effort = WHOLE_EFFO
         ask, case = asker_of_opened(ask, dimensions), case.at(case.sizes)
 
     def used(count: int) -> float:
-        return max(count / effort.questions, metered.cpu_seconds / effort.seconds)
+        if metered.cpu_seconds >= effort.seconds:
+            return 1.0
+        return max(count, metered.runs) / effort.runs
 
     answers, start = _first_answers(source, case, ask, used, wrong=finding.kind is Kind.WRONG_VALUE)
     if answers.with_numbers and answers.about(case) is not Answer.FAILS:
@@ -91,6 +98,7 @@ def scope_of(lab: Lab, case: Case, finding: Finding, effort: Effort = WHOLE_EFFO
         ignores,
         answers.count,
         round(metered.cpu_seconds, 2),
+        metered.cpu_seconds >= effort.seconds,
     )
 
 

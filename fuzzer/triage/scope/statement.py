@@ -149,6 +149,8 @@ class Scope:
     routes      other lanes, by what distinguishes them, and what they do with the reduced case
     ignored     attributes that the lane ignores
     cases       how many cases ran, all together; 0 where the scope was not looked for
+    cpu_seconds those of all runs
+    cut_short   whether the search ended at its limit of CPU seconds, with questions left
     """
 
     statement: Statement | None = None
@@ -160,6 +162,7 @@ class Scope:
     ignored: tuple[Ignored, ...] = ()
     cases: int = 0
     cpu_seconds: float = 0.0
+    cut_short: bool = False
 
     @property
     def is_certain(self) -> bool:

@@ -44,6 +44,15 @@ def sentence(scope: Scope, graph: Graph) -> str:
     return f"{fails} {phrase(scope.statement, graph)} ({confirmed})."
 
 
+def cut_short_in_words(scope: Scope) -> str:
+    """Return a sentence about a search that did not ask all its questions; "" where it did."""
+    if not scope.cut_short:
+        return ""
+    return (
+        f"The search ended after {scope.cpu_seconds:.0f} CPU seconds with questions left. It may have missed something."
+    )
+
+
 def with_names_of(scope: Scope, graph: Graph, other: Graph) -> Scope:
     """Return the scope of a case with this graph with the names of another graph of the same calls in its rows. In the
     smallest case, the first operand may be x1."""

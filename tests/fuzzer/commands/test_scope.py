@@ -125,7 +125,7 @@ def test_a_folder_without_findings_is_refused(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_softsign_returns_the_wrong_dtype_for_integers(finding: Path) -> None:
     """A bug of TVM 0.27."""
-    scope([finding], seconds=20.0)
+    scope([finding])
     found = finding_file.read(finding).scope
     assert found.statement is not None
     (condition,) = found.statement.conditions

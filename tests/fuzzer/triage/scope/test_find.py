@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import fakes
@@ -11,15 +11,15 @@ from graphs_by_hand import case_of
 from labs import FakeLab
 from triggers import TRIGGERS, Trigger
 
-from fuzzer.triage.scope.find import WHOLE_EFFORT, _with_each_exception_tried, scope_of
+from fuzzer.triage.scope.find import WHOLE_EFFORT, Effort, _with_each_exception_tried, scope_of
 from fuzzer.triage.scope.properties import properties
 from fuzzer.triage.scope.search import Answers
-from fuzzer.triage.scope.statement import NO_SCOPE, Answer, Condition, Property, Relation, Statement
+from fuzzer.triage.scope.statement import NO_SCOPE, Answer, Condition, Property, Relation, Scope, Statement
+from fuzzer.triage.scope.words import cut_short_in_words
 from generators.graph import Case
 from oracles.finding import Component, Finding, Kind
-from oracles.outcome import Outcome, Stage
-
-PATIENT = replace(WHOLE_EFFORT, seconds=1e9)
+from oracles.lane import LaneSpec
+from oracles.outcome import Outcome, Result, Stage
 
 RAISED = fakes.raised(Stage.COMPILE)
 FINDING = Finding(Kind.INTERNAL_ERROR, Component.TVM, fakes.TVM, Stage.COMPILE, RAISED)
@@ -54,16 +54,16 @@ def test_there_are_enough_planted_bugs() -> None:
 @pytest.mark.parametrize("trigger", SOME, ids=str)
 def test_the_trigger_of_a_planted_bug_is_found(trigger: Trigger) -> None:
     case = trigger.first_case()
-    scope = scope_of(lab(trigger.fires), case, FINDING, PATIENT)
+    scope = scope_of(lab(trigger.fires), case, FINDING)
     assert scope.statement is not None
     assert set(scope.statement.conditions) == set(trigger.conditions)
     assert scope.is_certain
-    assert scope.cases <= PATIENT.questions + 1
+    assert scope.cases <= WHOLE_EFFORT.runs + 1
 
 
 @pytest.mark.slow
 def test_a_bug_that_always_shows() -> None:
-    scope = scope_of(lab(lambda case: True), NEG, FINDING, PATIENT)
+    scope = scope_of(lab(lambda case: True), NEG, FINDING)
     assert (scope.statement, scope.is_certain) == (Statement(), True)
     assert {each.answer for each in scope.variations} == {Answer.FAILS}
 
@@ -72,14 +72,14 @@ def test_a_bug_that_always_shows() -> None:
 def test_a_case_without_inputs() -> None:
     window = {"window_length": 3, "periodic": True, "dtype": "float32"}
     case = case_of({}, [("v0", "hann_window", "", window)], "v0")
-    scope = scope_of(lab(lambda case: case.graph.nodes[0].attrs["periodic"] is True), case, FINDING, PATIENT)
+    scope = scope_of(lab(lambda case: case.graph.nodes[0].attrs["periodic"] is True), case, FINDING)
     assert scope.statement is not None
     assert {condition.property.subject for condition in scope.statement.conditions} == {"periodic"}
 
 
 @pytest.mark.slow
 def test_the_table_has_the_reduced_case_and_each_change() -> None:
-    scope = scope_of(lab(lambda case: case.graph.inputs[0].value.type.dtype.is_float), NEG, FINDING, PATIENT)
+    scope = scope_of(lab(lambda case: case.graph.inputs[0].value.type.dtype.is_float), NEG, FINDING)
     dtypes = {each.value: each.answer for each in scope.variations if each.what == "dtype of x0"}
     assert {name for name, answer in dtypes.items() if answer is Answer.FAILS} == {
         *("float32", "float64", "float16", "bfloat16")
@@ -93,7 +93,7 @@ def test_the_table_has_the_reduced_case_and_each_change() -> None:
 
 @pytest.mark.slow
 def test_siblings_and_routes_are_run_too() -> None:
-    scope = scope_of(lab(lambda case: case.graph.ops[0] in ("neg", "abs")), NEG, FINDING, PATIENT)
+    scope = scope_of(lab(lambda case: case.graph.ops[0] in ("neg", "abs")), NEG, FINDING)
     assert dict(scope.siblings)["abs"] is Answer.FAILS
     assert Answer.PASSES in dict(scope.siblings).values()
     assert "neg" not in dict(scope.siblings)
@@ -108,7 +108,7 @@ def test_a_failure_of_another_kind_does_not_decide() -> None:
         dtype = case.graph.inputs[0].value.type.dtype.value
         return RAISED if dtype == "float32" else other if dtype.startswith("int") else None
 
-    scope = scope_of(FakeLab(outcome), NEG, FINDING, PATIENT)
+    scope = scope_of(FakeLab(outcome), NEG, FINDING)
     assert {each.value for each in scope.variations if each.answer is Answer.OTHER} >= {"int8", "int64"}
     assert scope.statement is not None
     assert scope.statement.holds(properties(NEG))
@@ -121,7 +121,7 @@ def test_numbers_are_no_condition_where_usual_ones_fail_too() -> None:
     def fails(case: Case) -> bool:
         return bool(case.graph.inputs[0].value.type.rank == 1 and case.tensors["x0"].any())
 
-    scope = scope_of(lab(fails), NEG, FINDING, PATIENT)
+    scope = scope_of(lab(fails), NEG, FINDING)
     assert scope.statement is not None
     sizes = {"rank", "elements", "smallest size", "size 0", "size -1"}  # an empty tensor has no number to be wrong
     assert {condition.property.what for condition in scope.statement.conditions} <= sizes
@@ -135,7 +135,7 @@ def test_what_all_usual_numbers_are_is_no_condition() -> None:
         type = case.graph.inputs[0].value.type
         return type.dtype.is_float and type.numel > 0
 
-    scope = scope_of(lab(fails), NEG, FINDING, PATIENT)
+    scope = scope_of(lab(fails), NEG, FINDING)
     assert scope.is_certain
     assert scope.statement is not None
     whats = {condition.property.what for condition in scope.statement.conditions}
@@ -143,10 +143,37 @@ def test_what_all_usual_numbers_are_is_no_condition() -> None:
     assert whats <= {"dtype", "elements", "smallest size"}
 
 
-def test_the_search_ends_with_its_effort() -> None:
+def test_the_search_ends_with_its_runs() -> None:
+    given = lab(lambda case: True)
+    scope_of(given, NEG, FINDING, Effort(40))
+    assert 40 <= len(given.ran) <= 40 + 13  # the dtypes are always asked
+
+
+@pytest.mark.slow
+def test_what_is_found_does_not_depend_on_the_cpu_seconds_of_the_runs() -> None:
+    def fails(case: Case) -> bool:
+        return case.tensors["x0"].size % 4 == 1
+
+    def found(seconds: float) -> Scope:
+        given = lab(fails)
+
+        def run(case: Case, lanes: Sequence[LaneSpec]) -> Result:
+            return replace(FakeLab.run(given, case, lanes), cpu_seconds=seconds)
+
+        given.run = given.run_fresh = run  # type: ignore[method-assign]
+        scope = scope_of(given, NEG, FINDING)
+        assert not scope.cut_short
+        return replace(scope, cpu_seconds=0.0)
+
+    assert found(0.01) == found(1.0)
+
+
+def test_a_search_that_reaches_its_limit_of_cpu_seconds_says_so() -> None:
     """Each run of this lab takes one CPU second."""
-    scope = scope_of(lab(lambda case: True), NEG, FINDING)
-    assert WHOLE_EFFORT.seconds <= scope.cpu_seconds <= WHOLE_EFFORT.seconds + 13  # the dtypes are always asked
+    scope = scope_of(lab(lambda case: True), NEG, FINDING, replace(WHOLE_EFFORT, seconds=12.0))
+    assert 12.0 <= scope.cpu_seconds <= 12.0 + 13  # the dtypes are always asked
+    assert cut_short_in_words(scope).startswith(f"The search ended after {scope.cpu_seconds:.0f} CPU seconds")
+    assert not cut_short_in_words(scope_of(lab(lambda case: True), NEG, FINDING))
 
 
 @pytest.mark.slow
@@ -155,7 +182,6 @@ def test_a_failure_that_no_three_conditions_describe_has_no_statement() -> None:
         lab(lambda case: case.tensors["x0"].size % 3 == 0 and case.tensors["x0"].sum() % 2 < 1),
         NEG,
         FINDING,
-        PATIENT,
     )
     assert not scope.is_certain
 
@@ -164,12 +190,12 @@ def test_a_failure_that_no_three_conditions_describe_has_no_statement() -> None:
 def test_the_conditions_are_about_calls_of_larger_graphs_too() -> None:
     chain = case_of({"x0": "float32[2,3]"}, [("v0", "neg", "x0"), ("v1", "cumsum", "v0", {"dim": -1})], "v1")
     negative = Condition(Property(1, "dim", "value"), Relation.AT_MOST, (-1,))
-    scope = scope_of(lab(lambda case: negative.holds(properties(case))), chain, FINDING, PATIENT)
+    scope = scope_of(lab(lambda case: negative.holds(properties(case))), chain, FINDING)
     assert scope.statement == Statement((negative,))
 
 
 def test_a_case_that_does_not_fail_here_has_no_scope() -> None:
-    scope = scope_of(lab(lambda case: False), NEG, FINDING, PATIENT)
+    scope = scope_of(lab(lambda case: False), NEG, FINDING)
     assert scope == replace(NO_SCOPE, cpu_seconds=scope.cpu_seconds)
 
 

@@ -65,7 +65,7 @@ def test_the_table_says_what_open_sizes_do() -> None:
         return None if is_open(case, lane) and open_dimensions(case) == {("x0", 0)} else RAISED
 
     finding = Finding(Kind.INTERNAL_ERROR, Component.TVM, fakes.TVM, Stage.COMPILE, RAISED)
-    scope = scope_of(FakeLab(run), LINEAR, finding, replace(WHOLE_EFFORT, seconds=1e9))
+    scope = scope_of(FakeLab(run), LINEAR, finding, WHOLE_EFFORT)
     assert [(each.value, str(each.answer)) for each in scope.variations if each.what == "open size of x0"] == [
         ("none", "fails"),
         ("dimension 0", "passes"),
@@ -87,7 +87,7 @@ def test_the_scope_of_a_failure_that_needs_open_sizes() -> None:
     assert case is not None
     lane = replace(SYMBOLIC, checked=False)
     finding = Finding(Kind.INTERNAL_ERROR, Component.TVM, lane, Stage.COMPILE, RAISED)
-    scope = scope_of(FakeLab(run), case, finding, replace(WHOLE_EFFORT, seconds=1e9))
+    scope = scope_of(FakeLab(run), case, finding, WHOLE_EFFORT)
     assert scope.is_certain
     assert scope.statement is not None
     assert [condition.property.what for condition in scope.statement.conditions] == ["dtype"]
