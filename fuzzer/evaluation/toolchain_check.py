@@ -12,6 +12,7 @@ from fuzzer.isolate.fleet import BackendKey, Fleet
 from fuzzer.lanes import EVERY_TVM_LANE, needed
 from fuzzer.toolchains.lanes import in_toolchain, runs_in
 from fuzzer.toolchains.toolchain import Toolchain
+from fuzzer.triage.reproduce import judged_run
 from generators.builder import Builder
 from generators.choice import NumpySource
 from generators.graph import Case, DType, TensorType
@@ -53,7 +54,7 @@ def check(toolchain: Toolchain, fleet: Fleet) -> ToolchainReport:
     began = time.monotonic()
     versions = fleet.backend(BackendKey(toolchain.name)).versions
     seconds = time.monotonic() - began
-    outcomes = fleet.run(known, (*references, *lanes)).outcomes
+    outcomes = judged_run(fleet.run, known, (*references, *lanes)).outcomes
     objections = {finding.lane: headline(finding) for finding in reversed([*judge_all(known, outcomes)])}
     return ToolchainReport(
         versions, seconds, tuple(_judged(lane, outcomes[lane], objections.get(lane)) for lane in lanes)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from fuzzer.isolate.fleet import RunLanes
 from fuzzer.lanes import TORCH_LANES, needed, plain_routes_beside, plain_sibling, readers_of
 from fuzzer.signature import Signature, signature_of
+from fuzzer.triage.measured_again import measured_again
 from generators.graph import Case
 from oracles.against_export import disputed_programs
 from oracles.against_onnxruntime import disputed_files
@@ -109,11 +110,12 @@ def judged_run(run: RunLanes, case: Case, lanes: Sequence[LaneSpec]) -> Result:
 
 def settled(run: RunLanes, case: Case, result: Result) -> Result:
     """Run other readers of exported files and programs, and the judges of kernels, where these are needed to judge a
-    result.
+    result, and the compiled lanes again where one of them is slow.
 
     Readers are needed if a lane and PyTorch disagree about an exported file or program, or if TVM would be blamed for a
     file that no other reader has confirmed. Judges of kernels are needed if a lane fails that a driver runs.
     """
+    result = measured_again(run, case, result)
     outcomes = result.outcomes
     files = (*disputed_files(outcomes), *unconfirmed_files(case, outcomes))
     disputed = (*files, *disputed_programs(outcomes))

@@ -25,6 +25,7 @@ from fuzzer.lanes import LANES, ONNXRUNTIME, TORCH, TORCH_F64, TVM_LANES
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.toolchains.toolchain import Toolchain
 from fuzzer.triage.eager_values import computed_values
+from fuzzer.triage.reproduce import judged_run
 from generators.graph import Case
 from generators.torch.network import network
 from oracles.judge import judge_all
@@ -261,7 +262,7 @@ THROUGH_BFLOAT16 = case_of(
 
 
 def test_real_lanes_run_every_way_of_writing(executor: Executor) -> None:
-    outcomes = executor.run_fresh(LAID_OUT, LANES).outcomes
+    outcomes = judged_run(executor.run_fresh, LAID_OUT, LANES).outcomes
     (eager,) = outputs(outcomes[TORCH])
     assert eager.tolist() == [[15.0, 43.0, 71.0, 99.0], [33.0, 115.0, 197.0, 279.0]]
     for lane in (*TVM_LANES, ONNXRUNTIME, TORCH_F64):
@@ -270,7 +271,7 @@ def test_real_lanes_run_every_way_of_writing(executor: Executor) -> None:
 
 
 def test_real_lanes_bring_bfloat16_back(executor: Executor) -> None:
-    outcomes = executor.run_fresh(THROUGH_BFLOAT16, LANES).outcomes
+    outcomes = judged_run(executor.run_fresh, THROUGH_BFLOAT16, LANES).outcomes
     (eager, same) = outputs(outcomes[TORCH])
     assert (str(eager.dtype), eager.tolist()) == ("bfloat16", [[3.0, 4.0, 5.0], [0.0, 1.0, 2.0]])
     assert (str(same.dtype), same.tolist()) == ("float32", [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])

@@ -11,6 +11,7 @@ from small_models import CASES, LINEAR, outcome_of
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import SAMPLED_LANES, TORCH, TVM_LANES, needed
 from fuzzer.lanes.base.availability import Runnable, availability
+from fuzzer.triage.reproduce import judged_run
 from oracles.finding import Component
 from oracles.judge import judge_all
 from oracles.lane import LaneSpec, Params
@@ -43,7 +44,7 @@ def facts(executor: Executor, lane: LaneSpec, case: str = "linear") -> Facts:
 def test_all_lanes_compute_what_pytorch_computes(executor: Executor, case: str) -> None:
     lanes = [lane for lane in PLAIN if lane.params is Params.BOUND or CASES[case].owned]
     everybody = dict.fromkeys(each for lane in lanes for each in (*needed(lane), lane))
-    outcomes = executor.run(CASES[case], list(everybody)).outcomes
+    outcomes = judged_run(executor.run, CASES[case], list(everybody)).outcomes
     others = {lane: type(out).__name__ for lane, out in outcomes.items() if not isinstance(out, Ran)}
     others |= {f.lane: str(f.kind) for f in judge_all(CASES[case], outcomes) if f.component is Component.TVM}
     assert {(case, str(lane)): failure for lane, failure in others.items()} == {

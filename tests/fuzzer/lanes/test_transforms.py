@@ -11,6 +11,7 @@ from small_models import CASES
 from fuzzer.campaign.plan.drawn_lanes import ordered
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import REFERENCES, TVM_LANES
+from fuzzer.triage.reproduce import judged_run
 from generators.choice import NumpySource
 from oracles.finding import Component
 from oracles.judge import judge_all
@@ -32,7 +33,7 @@ def lane_of(name: str) -> LaneSpec:
 @pytest.mark.parametrize("case", CASES)
 def test_each_transform_alone_keeps_pytorchs_results(executor: Executor, case: str) -> None:
     lanes = [lane_of(row.name) for row in TRANSFORMS]
-    outcomes = executor.run(CASES[case], (*REFERENCES, PLAIN, *lanes)).outcomes
+    outcomes = judged_run(executor.run, CASES[case], (*REFERENCES, PLAIN, *lanes)).outcomes
     assert {lane.name: outcomes[lane] for lane in lanes if not isinstance(outcomes[lane], Ran)} == {}
     assert [finding for finding in judge_all(CASES[case], outcomes) if finding.component is Component.TVM] == []
 
@@ -63,6 +64,6 @@ def test_passes_that_lower_follow_each_other_in_every_order_and_may_be_left_out(
     lanes = [
         replace(PLAIN, name=f"order {number}", passes=passes, target="llvm-O0") for number, passes in enumerate(orders)
     ]
-    outcomes = executor.run(CASES[case], (*REFERENCES, PLAIN, *lanes)).outcomes
+    outcomes = judged_run(executor.run, CASES[case], (*REFERENCES, PLAIN, *lanes)).outcomes
     assert {lane.name: outcomes[lane] for lane in lanes if not isinstance(outcomes[lane], Ran)} == {}
     assert [finding for finding in judge_all(CASES[case], outcomes) if finding.component is Component.TVM] == []

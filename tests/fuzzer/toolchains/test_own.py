@@ -24,6 +24,7 @@ from fuzzer.system.terminal import next_line
 from fuzzer.toolchains import registry
 from fuzzer.toolchains.lanes import in_toolchain, in_toolchains, named
 from fuzzer.toolchains.toolchain import HOST, GraphLanguage, Toolchain
+from fuzzer.triage.reproduce import judged_run
 from generators.graph import Invalid
 from oracles.judge import judge_all
 from oracles.outcome import Ran
@@ -156,7 +157,7 @@ def test_lanes_in_another_toolchain_are_judged_by_references_of_the_host(mine: F
     lanes = in_toolchains(TVM_LANES, named("mine"))
     assert {lane.toolchain for lane in lanes} == {"mine"}
     case = toolchain_check.case()
-    result = mine.run(case, (TORCH, TORCH_F64, TORCH_ENVELOPE, *lanes))
+    result = judged_run(mine.run, case, (TORCH, TORCH_F64, TORCH_ENVELOPE, *lanes))
     assert all(isinstance(outcome, Ran) for outcome in result.outcomes.values())
     assert list(judge_all(case, result.outcomes)) == []
     assert sorted(map(str, mine._backends)) == ["host", "mine"]

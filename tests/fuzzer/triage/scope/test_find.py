@@ -160,7 +160,7 @@ def test_what_is_found_does_not_depend_on_the_cpu_seconds_of_the_runs() -> None:
         def run(case: Case, lanes: Sequence[LaneSpec]) -> Result:
             return replace(FakeLab.run(given, case, lanes), cpu_seconds=seconds)
 
-        given.run = given.run_fresh = run  # type: ignore[method-assign]
+        given.run = given.run_fresh = run
         scope = scope_of(given, NEG, FINDING)
         assert not scope.cut_short
         return replace(scope, cpu_seconds=0.0)
