@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from fuzzer.campaign.cases.guidance import Guidance
 from fuzzer.campaign.plan.settings import DRAWN, LaneMix, Settings, TriageLimits
@@ -19,6 +20,7 @@ from fuzzer.commands.selection import lanes_named
 from fuzzer.difference.cases import ComparedCases
 from fuzzer.difference.changed_code import ChangedCode, traced
 from fuzzer.difference.changed_entries import changed_table
+from fuzzer.difference.fixed import FOLDER as FIXED
 from fuzzer.difference.fixed import FixedFailures, is_confirmed
 from fuzzer.difference.focus import Focus, focus_of
 from fuzzer.difference.lab import DifferenceLab
@@ -29,7 +31,9 @@ from fuzzer.difference.runs import next_run
 from fuzzer.difference.verdict import Comparison
 from fuzzer.findings import finding_file
 from fuzzer.findings.check_failures import fails_check
+from fuzzer.findings.families.grouping import input_types
 from fuzzer.findings.finding_doc import FindingDoc
+from fuzzer.findings.severity import severity_of
 from fuzzer.isolate.fleet import BackendKey, Fleet
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
 from fuzzer.lanes.base.availability import available
@@ -151,9 +155,10 @@ def _comparison(
     given: ToCompare, task: Campaign, lab: DifferenceLab, fixed: FixedFailures, reach: Reach, *, aliasing: bool
 ) -> Comparison:
     store = task.store
-    found = [finding_file.read(store.crashes / doc.slug) for doc in _sorted(store.findings.values())]
+    read = [finding_file.read(store.crashes / doc.slug) for doc in store.findings.values()]
+    found = _most_severe_first(read, store.crashes)
     steady = [doc for doc in found if not doc.flaky]
-    repaired = _sorted(fixed.docs.values())
+    repaired = _most_severe_first(fixed.docs.values(), store.folder / FIXED)
     return Comparison(
         described(given.both.base),
         described(given.both.patched),
@@ -197,5 +202,6 @@ def _learning(lab: DifferenceLab, reach: Reach) -> Watch:
     return watch
 
 
-def _sorted(docs: Iterable[FindingDoc]) -> tuple[FindingDoc, ...]:
-    return tuple(sorted(docs, key=lambda doc: doc.slug))
+def _most_severe_first(docs: Iterable[FindingDoc], folder: Path) -> tuple[FindingDoc, ...]:
+    """`folder` has the folders of the findings."""
+    return tuple(sorted(docs, key=lambda doc: (-severity_of(doc, input_types(folder / doc.slug)).score, doc.slug)))

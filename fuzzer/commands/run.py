@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fuzzer.campaign.plan import aim
+from fuzzer.campaign.plan import aim, last_run
 from fuzzer.campaign.plan.known_options import require_known_options
 from fuzzer.campaign.plan.settings import Settings
 from fuzzer.campaign.run.loop import Campaign
@@ -48,7 +48,7 @@ def _run_here(plan: Plan) -> None:
                     require_known_options(executor.run, plan.listed.options)
             task = Campaign(settings, store, executor)
             with (
-                watched(task, options.metrics),
+                watched(task, options.metrics, stats=options.stats),
                 plan.filer(task.triage.new, store.crashes, executor, say) as filed,
             ):
                 obey_signals(task, stop_requested, filed.drop)
@@ -58,6 +58,7 @@ def _run_here(plan: Plan) -> None:
 
 def _say_what_begins(settings: Settings, store: Store) -> None:
     aim.write(settings.campaign, settings.aim)
+    last_run.begin(settings.campaign)
     campaign, state = settings.campaign.resolve(), store.state
     say(f"difftvm: campaign {campaign}, seed {state.seed}, from test {state.next_test}")
     if line := settings.aim.line(()):

@@ -10,18 +10,21 @@ from pathlib import Path
 
 import typer
 
+from fuzzer.campaign.plan import last_run
 from fuzzer.campaign.store.store import Store
 from fuzzer.cluster.campaign import run_campaign
 from fuzzer.cluster.driver import ClusterOptions, Driver
 from fuzzer.commands.run_options import RunOptions
-from fuzzer.commands.run_summary import CAUSES_SHOWN
+from fuzzer.commands.run_summary import CAUSES_SHOWN, NEW_SHOWN
 from fuzzer.system.exit_codes import Exit
 from fuzzer.system.terminal import echo, next_line, print_json
 from fuzzer.watching.cause_lines import confirmed_line
 from fuzzer.watching.causes import causes_in
+from fuzzer.watching.entries import Facts, entries
 from fuzzer.watching.formatting import number_of, waiting_line
 from fuzzer.watching.glance import glance, waiting_lines
-from fuzzer.watching.ranking import listed_in, worth_a_look
+from fuzzer.watching.ranking import listed_in
+from fuzzer.watching.titles import Titles
 
 OF_NODES = (
     "lanes",
@@ -65,6 +68,7 @@ def _words_for_nodes(options: RunOptions) -> list[str]:
 def run_on_cluster(options: ClusterOptions, campaign: Path, seed: int | None, json: bool) -> None:
     """Raise `EnvironmentMissing` if there is no Ray. Exit with 69 if nodes were given up."""
     with Store(campaign, seed) as store:
+        last_run.begin(campaign)
         with redirect_stdout(sys.stderr):  # Ray prints its own errors to stdout
             driver = run_campaign(options, store)
         _summarise_cluster(driver, store, json)
@@ -84,7 +88,8 @@ def _summarise_cluster(driver: Driver, store: Store, json: bool) -> None:
         return
     new = number_of(len(driver.new), "new finding") + (":" if driver.new else "")
     echo(f"{number_of(tests, 'test')} of all nodes; {new}")
-    for line in worth_a_look(listed_in(store.crashes / doc.slug for doc in driver.new), len(driver.new)):
+    facts, order = Facts.of_new(store.folder, driver.new), listed_in(store.crashes / doc.slug for doc in driver.new)
+    for line in entries(order, facts, Titles(), NEW_SHOWN, len(driver.new)):
         echo(line)
     for part in given_up:
         echo(f"node {part} was given up")

@@ -107,6 +107,9 @@ class RunOptions:
         int | None,
         typer.Option(min=0, max=65535, metavar="PORT", help="Serve metrics for Prometheus on the loopback interface."),
     ] = None
+    stats: Annotated[bool, typer.Option("--stats", help="Also show where time and memory go, and how lanes end.")] = (
+        False
+    )
     json: JsonFlag = False
 
     @property

@@ -13,9 +13,11 @@ from fuzzer.campaign.store.store import Store
 from fuzzer.filing.gates import may_be_filed
 from fuzzer.system.devices import Device
 from fuzzer.system.terminal import echo, next_line, print_json
+from fuzzer.watching import last_list
 from fuzzer.watching.cause_lines import confirmed_line, replay
 from fuzzer.watching.cause_rows import rows_of
 from fuzzer.watching.causes import causes_in
+from fuzzer.watching.entries import Facts, entries
 from fuzzer.watching.formatting import (
     could_not_be_done,
     evaluated_wrongly,
@@ -25,10 +27,15 @@ from fuzzer.watching.formatting import (
     waiting_line,
 )
 from fuzzer.watching.glance import glance, waiting_lines
-from fuzzer.watching.ranking import Family, listed_in, worth_a_look
+from fuzzer.watching.ranking import Family, listed_in
+from fuzzer.watching.titles import Titles
 from oracles.finding import Component
 
 CAUSES_SHOWN = 3
+"""How many causes that are not confirmed are shown."""
+
+NEW_SHOWN = 10
+"""How many new causes the end of a run lists."""
 
 
 def summarise(
@@ -44,7 +51,7 @@ def summarise(
             for doc in findings
         ]
         gone = {str(device): reason for device, reason in quarantined.items()}
-        rows = rows_of(causes, partial(replay, store.folder))
+        rows = rows_of(causes, partial(replay, store.folder), Titles())
         waits = {"waiting": counts.waiting, "other_waiting": counts.other_waiting, "parked": counts.parked}
         more = {"lacking": queue.lacking, "quarantined": gone, "findings": listed, "causes": rows}
         print_json({**store.state.counters.summary(), **waits, **more})
@@ -56,7 +63,8 @@ def summarise(
     found = number_of(len(new), "new finding") + (":" if new else "")
     echo(f"{number_of(run.tests, 'test')} in {task.progress.seconds:.0f} s; {run.invalid} invalid; {found}")
     order = listed_in(store.crashes / doc.slug for doc in new)
-    for line in worth_a_look(order, len(new)):
+    last_list.keep([store.crashes / family.lead.doc.slug for family in order[:NEW_SHOWN]])
+    for line in entries(order, Facts.of_new(store.folder, new), Titles(), NEW_SHOWN, len(new), numbered=True):
         echo(line)
     if run.errors:
         echo(f"{could_not_be_done(run.errors)}: {os.path.relpath(store.folder / ERRORS)}")

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from csv import writer as csv_writer
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -18,19 +18,22 @@ from fuzzer.campaign.store import tables
 from fuzzer.campaign.store.layout import blocked
 from fuzzer.campaign.store.presence import is_campaign, why_no_index
 from fuzzer.commands.options import JsonFlag, PreloadFile, ReleaseNames
-from fuzzer.commands.triage_list import Chosen, lines
+from fuzzer.commands.times import moment
+from fuzzer.commands.triage_list import Chosen, Listed
 from fuzzer.commands.with_options import with_options
 from fuzzer.findings import finding_file
 from fuzzer.findings import merge as merging
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.findings.merge import Merge
 from fuzzer.system.terminal import echo, next_line, one_sentence, print_json, say
+from fuzzer.watching import last_list
 from fuzzer.watching.cause_lines import replay
 from fuzzer.watching.cause_rows import rows_of
 from fuzzer.watching.causes import Causes, causes_in
 from fuzzer.watching.formatting import number_of
 from fuzzer.watching.on_disk import check, counted_in, findings_of
 from fuzzer.watching.ranking import CSV_HEAD, Family, Grouping, Ranked, csv_rows
+from fuzzer.watching.titles import Titles
 from generators.graph import Invalid
 from oracles.finding import Component
 
@@ -61,9 +64,16 @@ class TriageOptions:
     ] = None
     releases: ReleaseNames = ""
     preload: PreloadFile = None
-    by: Annotated[Grouping, typer.Option("--by", help="Group the causes by this.")] = Grouping.SEVERITY
+    new: Annotated[bool, typer.Option("--new", help="List only what the last run found.")] = False
+    since: Annotated[
+        str | None, typer.Option(metavar="TIME", help="List only what was found since: 2h, 3d, or 2026-11-28.")
+    ] = None
+    by: Annotated[Grouping, typer.Option("--by", help="Group the causes by this.")] = Grouping.AGE
     top: Annotated[int, typer.Option(min=1, metavar="N", help="List N causes of each list.")] = TOP
-    everything: Annotated[bool, typer.Option("--all", help="List all findings, and those of other components.")] = False
+    everything: Annotated[
+        bool,
+        typer.Option("--all", help="List all findings with all details, also in JSON, and those of other components."),
+    ] = False
     component: Annotated[
         Component | None, typer.Option("--component", help="List only what this component is to blame for.")
     ] = None
@@ -77,7 +87,8 @@ class TriageOptions:
 
 @with_options(TriageOptions)
 def triage(options: TriageOptions) -> None:
-    """List the findings of a campaign, the most severe ones first. Known behaviour is counted, not listed."""
+    """List the findings of a campaign: first what the last run found, the most severe ones first. Known behaviour is
+    counted, not listed."""
     _check_options(options)
     campaign = options.campaign
     folders = finding_file.folders_in(campaign / "crashes")
@@ -116,13 +127,20 @@ def _list(options: TriageOptions) -> None:
     if options.unsupported or options.known:
         _count(options, [doc for _, doc in findings_of(options.campaign)[0]])
     elif options.json:
-        print_json(_document(causes))
+        print_json(_document(causes, _chosen(options), whole=options.everything))
     elif options.csv:
         writer = csv_writer(sys.stdout, lineterminator="\n")
         writer.writerows([CSV_HEAD, *csv_rows(causes.families)])
     else:
-        most = None if options.everything else options.top
-        echo(*lines(causes, Chosen(options.by, most, options.component)), sep="\n")
+        listed = Listed(causes, _chosen(options))
+        echo(*listed.lines(), sep="\n")
+        last_list.keep(listed.folders)
+
+
+def _chosen(options: TriageOptions) -> Chosen:
+    most = None if options.everything else options.top
+    since = None if options.since is None else moment(options.since)
+    return Chosen(options.by, most, options.component, options.new, since)
 
 
 def _count(options: TriageOptions, docs: Sequence[FindingDoc]) -> None:
@@ -134,11 +152,18 @@ def _count(options: TriageOptions, docs: Sequence[FindingDoc]) -> None:
         echo(*(tables.lacking_lines(state) if options.unsupported else tables.known_lines(state, docs)), sep="\n")
 
 
-def _document(causes: Causes) -> dict[str, object]:
-    """All findings, and beside them the provisional causes of TVM and of other components."""
+def _document(causes: Causes, chosen: Chosen, *, whole: bool) -> dict[str, object]:
+    """The causes; with `whole`, all that is known of each finding beside them."""
+    rows = rows_of(causes, partial(replay, causes.campaign), Titles())
+    names = {family.lead.doc.slug for family in replace(chosen, most=None).families(causes)}
     findings = [_of_finding(each, family, causes) for family in causes.families for each in family.members]
-    rows = rows_of(causes, partial(replay, causes.campaign))
-    return {"findings": findings, "provisional": rows.provisional, "other_provisional": rows.other_provisional}
+    return {
+        "causes": [row for row in rows.confirmed if row.slug in names],
+        "provisional": rows.provisional,
+        "other_causes": [row for row in rows.other_confirmed if row.slug in names],
+        "other_provisional": rows.other_provisional,
+        **({"findings": findings} if whole else {}),
+    }
 
 
 def _of_finding(each: Ranked, family: Family, causes: Causes) -> dict[str, object]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 
 from fuzzer.campaign.triage.provisional import Cause
@@ -21,10 +22,14 @@ from fuzzer.watching.cause_lines import (
     replay,
 )
 from fuzzer.watching.causes import Causes, sightings_in
-from fuzzer.watching.finding_summary import found_line
+from fuzzer.watching.entries import Facts, entry
 from fuzzer.watching.formatting import number_of, waiting_line
-from fuzzer.watching.ranking import Family, Grouping, grouped, lines_of
+from fuzzer.watching.ranking import Family, Grouping, details_of, grouped
+from fuzzer.watching.titles import Titles
 from oracles.finding import Component
+
+NEW, EARLIER, KNOWN = "new in the last run", "found earlier", "known: they ship with difftvm"
+"""The groups of causes by their age."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +39,28 @@ class Chosen:
     by          what confirmed causes are grouped by
     most        how many causes of each list; None lists all findings of all, and what other components are to blame for
     component   only what this component is to blame for
+    new         only what the last run found
+    since       only what was found since, as Unix time
     """
 
     by: Grouping
     most: int | None
     component: Component | None
+    new: bool = False
+    since: float | None = None
 
     def families(self, causes: Causes) -> list[Family]:
+        every = [*causes.confirmed, *causes.other_confirmed]
         if self.component:
-            every = (*causes.confirmed, *causes.other_confirmed)
-            return [family for family in every if family.lead.doc.component is self.component]
-        return [*causes.confirmed, *(() if self.most else causes.other_confirmed)]
+            every = [family for family in every if family.lead.doc.component is self.component]
+        elif self.most:
+            every = list(causes.confirmed)
+        return [family for family in every if self._is_in_time(family, causes)]
+
+    def _is_in_time(self, family: Family, causes: Causes) -> bool:
+        found = [each.doc.found for each in family.members if each.doc.slug not in causes.shipped]
+        after = self.since is None or any(at >= self.since for at in found)
+        return after and (not self.new or causes.is_new(family))
 
     def provisional(self, causes: Causes) -> list[Cause]:
         if self.component:
@@ -53,49 +69,82 @@ class Chosen:
         return [*causes.provisional, *(() if self.most else causes.other_provisional)]
 
 
-def lines(causes: Causes, chosen: Chosen) -> Iterator[str]:
-    families = chosen.families(causes)
-    yield from _confirmed(families, causes, chosen)
-    yield from _provisional(causes, chosen)
-    if not chosen.component and (others := others_line(causes.counts)):
-        yield f"{others}; --component lists them" if chosen.most else others
-    if counted := apart_line(causes):
-        yield f"{counted} (--known, --json)"
-    waiting = waiting_line(causes.counts.waiting, causes.parked, causes.campaign)
-    if not families:
-        yield _nothing(causes, waiting)
-        return
-    if waiting:
-        yield waiting
-    unreadable = f"; {len(causes.unreadable)} cannot be read" if causes.unreadable else ""
-    first = causes.folders[families[0].lead.doc.slug]
-    yield f"{confirmed_line(causes.counts)}{unreadable}; {next_line('--replay', first)}"
+@dataclass(slots=True)
+class Listed:
+    """The lines of `fuzz triage`, and the folders of the causes in the order in which they are numbered."""
+
+    causes: Causes
+    chosen: Chosen
+    folders: list[Path] = field(default_factory=list)
+
+    def lines(self) -> Iterator[str]:
+        causes, chosen = self.causes, self.chosen
+        families = chosen.families(causes)
+        yield from self._confirmed(families)
+        yield from _provisional(causes, chosen)
+        if not chosen.component and (others := others_line(causes.counts)):
+            yield f"{others}; --component lists them" if chosen.most else others
+        if counted := apart_line(causes):
+            yield f"{counted} (--known, --json)"
+        waiting = waiting_line(causes.counts.waiting, causes.parked, causes.campaign)
+        if not families:
+            yield _nothing(causes, chosen, waiting)
+            return
+        if waiting:
+            yield waiting
+        unreadable = f"; {len(causes.unreadable)} cannot be read" if causes.unreadable else ""
+        shows = next_line("show", 1) if self.folders else next_line("triage", "--all")
+        yield f"{confirmed_line(causes.counts)}{unreadable}; {shows}"
+
+    def _confirmed(self, families: Sequence[Family]) -> Iterator[str]:
+        causes, chosen = self.causes, self.chosen
+        caused = causes_of_others(each.doc for family in families for each in family.members)
+        facts, titles, number = Facts.of(causes), Titles(), count(1)
+        numbers: dict[str, int] = {}
+        groups = _by_age(families, causes) if chosen.by is Grouping.AGE else grouped(families, chosen.by)
+        shown = _first([family for some in groups.values() for family in some], chosen.most)
+        for name, some in groups.items():
+            listed = [family for family in some if family.lead.doc.slug in shown]
+            yield f"{name}: {number_of(len(some), 'cause')}{'' if listed else ', not listed'}"
+            for family in listed:
+                slug = family.lead.doc.slug
+                if slug not in numbers:  # a cause may be in several groups
+                    numbers[slug] = next(number)
+                    self.folders.append(causes.folders[slug])
+                yield entry(family, facts, titles, numbers[slug])
+                yield from _below(family, causes, caused, whole=chosen.most is None)
+            if listed and len(listed) < len(some):
+                yield f"  and {len(some) - len(listed)} more"
+        if len(shown) < len(families):
+            yield f"`{_lists_all(causes.campaign)}` lists all"
 
 
-def _confirmed(families: Sequence[Family], causes: Causes, chosen: Chosen) -> Iterator[str]:
-    caused = causes_of_others(each.doc for family in families for each in family.members)
-    shown = {family.lead.doc.slug for family in families[: chosen.most]}
-    for name, some in grouped(families, chosen.by).items():
-        listed = [family for family in some if family.lead.doc.slug in shown]
-        yield f"{name}: {number_of(len(some), 'cause')}{'' if listed else ', not listed'}"
-        for family in listed:
-            yield from _family(family, causes, caused, whole=chosen.most is None)
-        if listed and len(listed) < len(some):
-            yield f"  and {len(some) - len(listed)} more"
-    if len(shown) < len(families):
-        yield f"`{_lists_all(causes.campaign)}` lists all"
+def _first(families: Sequence[Family], most: int | None) -> set[str]:
+    """The names of the first causes."""
+    return set(list(dict.fromkeys(family.lead.doc.slug for family in families))[:most])
+
+
+def _by_age(families: Iterable[Family], causes: Causes) -> dict[str, list[Family]]:
+    """What the last run found comes first; each group has the most severe cause first."""
+    groups: dict[str, list[Family]] = {NEW: [], EARLIER: [], KNOWN: []}
+    for family in families:
+        name = KNOWN if causes.is_known(family) else NEW if causes.is_new(family) else EARLIER
+        groups[name].append(family)
+    return {name: some for name, some in groups.items() if some}
 
 
 def _lists_all(campaign: Path) -> str:
     return command("triage", "--all", *campaign_option(campaign))
 
 
-def _family(family: Family, causes: Causes, caused: Mapping[str, FindingDoc], *, whole: bool) -> Iterator[str]:
-    yield from lines_of(family)
+def _below(family: Family, causes: Causes, caused: Mapping[str, FindingDoc], *, whole: bool) -> Iterator[str]:
+    """The lines below that of a cause: with `whole`, all that is known of it."""
+    if whole:
+        yield from details_of(family)
     for each in family.members if whole else [family.lead]:
         doc = each.doc
         if each is not family.lead:
-            yield f"        {found_line(doc)}"
+            yield f"        {doc.slug}  {', '.join(doc.ops)}"
         yield from (f"      perhaps known upstream: {row}" for row in upstream.related(doc))
         yield from (f"      and {other.slug}: {other.why}" for other in causes.duplicates[doc.slug])
         if further := causes.further.get(doc.slug):
@@ -118,11 +167,14 @@ def _provisional(causes: Causes, chosen: Chosen) -> Iterator[str]:
     yield f"  `{command('triage', *campaign_option(causes.campaign), '--work', 'FOLDER')}` investigates one of them now"
 
 
-def _nothing(causes: Causes, waiting: str) -> str:
+def _nothing(causes: Causes, chosen: Chosen, waiting: str) -> str:
     """The last line where there is no finding to list."""
     crashes, some = causes.campaign / "crashes", causes.unreadable
     if some:
         return f"{number_of(len(some), 'finding')} that cannot be read, no other; next: move them out of {crashes}"
+    if causes.confirmed and (chosen.new or chosen.since is not None):
+        when = "in the last run" if chosen.new else "since then"
+        return f"nothing was found {when}; {confirmed_line(causes.counts)}; {_next_run(causes.campaign)}"
     return f"no findings yet; {waiting}" if waiting else f"no findings; {_next_run(causes.campaign)}"
 
 

@@ -11,6 +11,7 @@ from fuzzer.campaign.run.loop import Campaign
 from fuzzer.campaign.run.start import WARM_UP, obey_signals, to_stop, warm_up
 from fuzzer.campaign.store.store import Store
 from fuzzer.commands.progress import working
+from fuzzer.findings.finding_file import CRASHES
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.system.processes import keep_memory_tight
 from fuzzer.system.terminal import campaign_option, command, echo, next_line, print_json, say
@@ -18,8 +19,10 @@ from fuzzer.toolchains.lanes import named
 from fuzzer.toolchains.registry import finder
 from fuzzer.watching.cause_lines import provisional_line
 from fuzzer.watching.causes import Causes, causes_in
-from fuzzer.watching.finding_summary import found_line
+from fuzzer.watching.entries import Facts, entries
 from fuzzer.watching.formatting import lacking_line, number_of, waiting_line
+from fuzzer.watching.ranking import listed_in
+from fuzzer.watching.titles import Titles
 from fuzzer.watching.watch import watched
 from generators.graph import Invalid
 
@@ -105,8 +108,9 @@ def _report(campaign: Path, task: Campaign | None, json: bool) -> None:
         return
     findings = number_of(len(new), "new finding") + (":" if new else "")
     echo(f"{number_of(done, 'sighting')} investigated in {task.progress.seconds:.0f} s; {findings}")
-    for doc in sorted(new, key=lambda doc: (doc.component, doc.slug)):
-        echo(f"  {found_line(doc)}")
+    order = listed_in(campaign / CRASHES / doc.slug for doc in new)
+    for line in entries(order, Facts.of_new(campaign, new), Titles(), len(new), len(new)):
+        echo(line)
     for line in (
         provisional_line(counts.provisional, counts.sightings),
         waiting_line(counts.waiting, counts.parked, campaign),

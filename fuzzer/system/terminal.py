@@ -14,6 +14,8 @@ from pathlib import Path
 
 import msgspec
 
+from fuzzer.system.layout import coloured, fitted
+
 
 def program() -> str:
     """The name with which this command was called: `fuzz` where the path has it, else a relative path."""
@@ -91,8 +93,13 @@ _LEFT_OUT = " [...] "
 
 
 def echo(*texts: object, sep: str = " ", end: str = "\n", flush: bool = False) -> None:
-    """Print texts as the terminal may show them."""
-    print(*(printable(str(text)) for text in texts), sep=sep, end=end, flush=flush)
+    """Print texts as the terminal may show them: wrapped at blanks and with colours on a terminal, and one line each
+    elsewhere."""
+    shown = printable(sep.join(str(text) for text in texts))
+    if sys.stdout.isatty():
+        shown = fitted(shown, shutil.get_terminal_size().columns)
+        shown = shown if os.environ.get("NO_COLOR") else coloured(shown)
+    print(shown, end=end, flush=flush)
 
 
 def print_json(value: object) -> None:

@@ -36,11 +36,19 @@ CostBySteps = Mapping[Step, float]
 
 class MeteredLab:
     """A lab that counts its runs of a case, adds up the CPU seconds of all that it runs, and calls `count` with what
-    each gave. A script, or a run under compute-sanitizer, has no outcomes. Several threads may call it at the same
-    time."""
+    each gave. A script, or a run under compute-sanitizer, has no outcomes. `begins` is called when a step begins; by
+    default, that of the lab is. Several threads may call it at the same time."""
 
-    def __init__(self, lab: Lab, count: Callable[[Result], object] = lambda result: None) -> None:
+    def __init__(
+        self,
+        lab: Lab,
+        count: Callable[[Result], object] = lambda result: None,
+        begins: Callable[[Step], object] | None = None,
+    ) -> None:
         self._lab, self._count = lab, count
+        self.begins: Callable[[Step], object] = begins or (
+            lab.begins if isinstance(lab, MeteredLab) else lambda step: None
+        )
         self._lock, self.cpu_seconds, self.runs = threading.Lock(), 0.0, 0
         self.by_step: Counter[Step] = Counter()
 
@@ -48,6 +56,7 @@ class MeteredLab:
     def during(self, step: Step) -> Iterator[None]:
         """What runs inside belongs to the step. One thread at a time may be inside, and steps do not nest."""
         before = self.cpu_seconds
+        self.begins(step)
         try:
             yield
         finally:

@@ -3,33 +3,47 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from fuzzer.campaign.store.layout import WAITING
 from fuzzer.campaign.triage.provisional import Cause
 from fuzzer.findings.finding_doc import FindingDoc
-from fuzzer.findings.headline import headline
+from fuzzer.findings.severity import Level
 from fuzzer.system.terminal import command
 from fuzzer.watching.causes import CauseCounts, Causes
 from fuzzer.watching.formatting import number_of
 from fuzzer.watching.ranking import KNOWN, UNSPECIFIED
+from fuzzer.watching.titles import sighting_title
 
 MOST_SUSPECTS = 6
 """The most operators that are named for the further sightings of a cause."""
 
 
 def confirmed_line(counts: CauseCounts) -> str:
-    """How many causes in TVM are confirmed, by severity, and how many findings they have."""
-    if not counts.confirmed:
-        return "no cause is confirmed yet"
-    ships = f" ({counts.shipped} ship with difftvm)" if counts.shipped else ""
-    found = f"{number_of(counts.findings, 'finding')}{ships}"
-    return f"{number_of(counts.confirmed, 'confirmed cause')}: {by_level(counts)}; {found}"
+    """How many causes in TVM are confirmed, by severity: those that are new in the last run, those that were found
+    earlier, and those that ship with difftvm."""
+    new, earlier, known = (sum(levels.values()) for levels in (counts.new, counts.earlier, counts.known))
+    found = f"{number_of(counts.findings - counts.shipped, 'finding')}"
+    parts = [f"{number_of(new, 'new cause')}: {by_level(counts.new)}"] if new else []
+    if earlier and new:
+        parts.append(f"{earlier} found earlier: {by_level(counts.earlier)}")
+    elif earlier:
+        parts.append(f"{number_of(earlier, 'confirmed cause')}: {by_level(counts.earlier)}")
+    parts += [found] if parts else ["nothing new" if known else "no cause is confirmed yet"]
+    parts += [known_line(counts)] if known else []
+    return "; ".join(parts)
 
 
-def by_level(counts: CauseCounts) -> str:
-    return ", ".join(f"{count} {level}" for level, count in counts.levels.items())
+def known_line(counts: CauseCounts) -> str:
+    """How many known causes ship with difftvm, and how many of them were met."""
+    known, met = sum(counts.known.values()), counts.known_met
+    ship = "ships" if known == 1 else "ship"
+    return f"{number_of(known, 'known cause')} {ship} with difftvm, {met or 'none'} of them met"
+
+
+def by_level(levels: Mapping[Level, int]) -> str:
+    return ", ".join(f"{count} {level}" for level, count in levels.items())
 
 
 def apart_line(causes: Causes) -> str:
@@ -61,7 +75,7 @@ def others_line(counts: CauseCounts) -> str:
 def lines_of_provisional(campaign: Path, listed: Iterable[Cause]) -> Iterator[str]:
     """Provisional causes in a list: what was seen, the suspect, and how to run one sighting again."""
     for cause in listed:
-        yield f"  {headline(cause.lead.finding)}"
+        yield f"  {sighting_title(cause.lead)}"
         yield f"      {number_of(len(cause.members), 'sighting')}; {cause.lead.suspect.words}"
         yield f"      {replay(campaign, cause.lead.slug)}"
 

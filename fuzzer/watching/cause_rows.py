@@ -10,14 +10,29 @@ from fuzzer.findings import upstream
 from fuzzer.findings.headline import headline
 from fuzzer.watching.causes import Causes
 from fuzzer.watching.ranking import Family
+from fuzzer.watching.titles import Titles, sighting_title
 
 
 @dataclass(frozen=True, slots=True)
 class ConfirmedRow:
     """A confirmed cause. `slug` names its most severe finding, and `findings` counts all. `related` has what is perhaps
-    known of it upstream."""
+    known of it upstream.
+
+    title   that of the first finding's report; "" where the caller has it
+    is_new  whether the last run found one of its findings
+    known   whether its findings ship with difftvm
+    met     how many tests met it
+    found   when its latest finding was found, as Unix time; 0 where that is not known
+    members the names of its findings, the most severe first
+    """
 
     level: str
+    title: str
+    is_new: bool
+    known: bool
+    met: int
+    found: float
+    members: Sequence[str]
     slug: str
     kind: str
     component: str
@@ -32,6 +47,7 @@ class ProvisionalRow:
     """A cause that is not confirmed yet.
 
     suspect    in words; `operators` are the suspected ones
+    title      the suspect, and what was seen
     message    what was seen, in one sentence
     members    the sightings, by the names of their folders; the first stands for the cause (`fuzz triage --work` takes
                any of them)
@@ -43,6 +59,7 @@ class ProvisionalRow:
     lane: str
     operators: Sequence[str]
     suspect: str
+    title: str
     message: str
     sightings: int
     members: Sequence[str]
@@ -59,22 +76,37 @@ class CauseRows:
     other_provisional: Sequence[ProvisionalRow]
 
 
-def rows_of(causes: Causes, replay: Callable[[str], str]) -> CauseRows:
-    """`replay` returns the command that runs a sighting again, of which it gets the name."""
+def rows_of(causes: Causes, replay: Callable[[str], str], titles: Titles | None = None) -> CauseRows:
+    """`replay` returns the command that runs a sighting again, of which it gets the name. `titles` reads the titles of
+    findings: some milliseconds for each."""
     return CauseRows(
-        [_confirmed(family) for family in causes.confirmed],
+        [_confirmed(family, causes, titles) for family in causes.confirmed],
         [_provisional(cause, replay) for cause in causes.provisional],
-        [_confirmed(family) for family in causes.other_confirmed],
+        [_confirmed(family, causes, titles) for family in causes.other_confirmed],
         [_provisional(cause, replay) for cause in causes.other_provisional],
     )
 
 
-def _confirmed(family: Family) -> ConfirmedRow:
+def _confirmed(family: Family, causes: Causes, titles: Titles | None) -> ConfirmedRow:
     doc, severity = family.lead.doc, family.lead.severity
     related = [str(row) for row in upstream.related(doc)]
     ops = list(dict.fromkeys(doc.ops))
+    slugs = [each.doc.slug for each in family.members]
     return ConfirmedRow(
-        severity.level, doc.slug, doc.kind, doc.component, ops, len(family.members), severity.reasons, related
+        severity.level,
+        titles.of(causes.folders[doc.slug], doc) if titles else "",
+        causes.is_new(family),
+        causes.is_known(family),
+        sum(causes.met.get(slug, 0) for slug in slugs),
+        max(each.doc.found for each in family.members),
+        slugs,
+        doc.slug,
+        doc.kind,
+        doc.component,
+        ops,
+        len(family.members),
+        severity.reasons,
+        related,
     )
 
 
@@ -86,6 +118,7 @@ def _provisional(cause: Cause, replay: Callable[[str], str]) -> ProvisionalRow:
         doc.lane.name,
         suspect.operators,
         suspect.words,
+        sighting_title(doc),
         headline(doc.finding),
         len(cause.members),
         [member.slug for member in cause.members],

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fuzzer.campaign.plan import last_run
 from fuzzer.campaign.store.layout import PARKED, WAITING
 from fuzzer.campaign.triage.provisional import Cause, further_sightings, provisional_causes
 from fuzzer.findings import finding_file
@@ -15,7 +16,7 @@ from fuzzer.findings import merge as merging
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.findings.merge import Merge
 from fuzzer.findings.severity import Level
-from fuzzer.watching.on_disk import findings_of
+from fuzzer.watching.on_disk import counted_in, findings_of
 from fuzzer.watching.ranking import Family, apart, ranked
 from generators.graph import Invalid
 from generators.plain_file import MOST_TEXT, read_plain
@@ -40,7 +41,9 @@ class Causes:
     folders             by slug, the folder of a finding
     shipped             the findings that ship with difftvm
     parked              how many sightings are parked, because their triage failed several times
-    unreadable          for each finding, and for a list of duplicates, that cannot be read, the reason
+    unreadable          for each finding, and for a list of duplicates or the counters, that cannot be read, the reason
+    met                 by slug, how many tests met a finding
+    began               when the last run began, as Unix time; None where no run is recorded
     """
 
     campaign: Path
@@ -56,15 +59,30 @@ class Causes:
     shipped: frozenset[str] = frozenset()
     parked: int = 0
     unreadable: Sequence[str] = ()
+    met: Mapping[str, int] = field(default_factory=dict)
+    began: float | None = None
+
+    def is_new(self, family: Family) -> bool:
+        """Whether the last run found one of its findings."""
+        return self.began is not None and any(
+            each.doc.found >= self.began and each.doc.slug not in self.shipped for each in family.members
+        )
+
+    def is_known(self, family: Family) -> bool:
+        """Whether all of its findings ship with difftvm."""
+        return all(each.doc.slug in self.shipped for each in family.members)
+
+    def is_met(self, family: Family) -> bool:
+        return any(self.met.get(each.doc.slug) for each in family.members)
 
     @property
     def counts(self) -> CauseCounts:
-        levels = Counter(family.lead.severity.level for family in self.confirmed)
+        known = [family for family in self.confirmed if self.is_known(family)]
         slugs = [each.doc.slug for family in self.confirmed for each in family.members]
         others = [family.lead.doc for family in self.other_confirmed]
         others += [cause.lead for cause in self.other_provisional]
         return CauseCounts(
-            {level: levels[level] for level in Level if levels[level]},
+            _levels(self.confirmed),
             len(slugs),
             len(self.shipped.intersection(slugs)),
             len(self.provisional),
@@ -74,7 +92,16 @@ class Causes:
             tuple(dict.fromkeys(doc.component for doc in others)),
             self.parked,
             sum(map(len, self.further.values())),
+            _levels(family for family in self.confirmed if self.is_new(family)),
+            _levels(known),
+            sum(map(self.is_met, known)),
         )
+
+
+def _levels(families: Iterable[Family]) -> dict[Level, int]:
+    """How many causes there are of each level, the worst first."""
+    counted = Counter(family.lead.severity.level for family in families)
+    return {level: counted[level] for level in Level if counted[level]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +115,8 @@ class CauseCounts:
     sightings    those of them, which wait for triage
     further      the sightings of confirmed causes that wait
     components   the other components that are to blame for something
+    new          by severity, the confirmed causes that the last run found
+    known        by severity, those that ship with difftvm; `known_met` of them were met
     """
 
     levels: Mapping[Level, int] = field(default_factory=dict)
@@ -100,6 +129,9 @@ class CauseCounts:
     components: Sequence[Component] = ()
     parked: int = 0
     further: int = 0
+    new: Mapping[Level, int] = field(default_factory=dict)
+    known: Mapping[Level, int] = field(default_factory=dict)
+    known_met: int = 0
 
     @property
     def waiting(self) -> int:
@@ -109,6 +141,12 @@ class CauseCounts:
     @property
     def confirmed(self) -> int:
         return sum(self.levels.values())
+
+    @property
+    def earlier(self) -> dict[Level, int]:
+        """By severity, the confirmed causes that are neither new nor known."""
+        left = {level: n - self.new.get(level, 0) - self.known.get(level, 0) for level, n in self.levels.items()}
+        return {level: n for level, n in left.items() if n}
 
 
 def sightings_in(causes: Iterable[Cause]) -> int:
@@ -125,6 +163,11 @@ def causes_in(campaign: Path) -> Causes:
         unreadable.append(str(error))
     duplicates = merging.duplicates_by_slug([doc for _, doc in read], merged)
     kept = [(folder, doc) for folder, doc in read if doc.slug in duplicates]
+    try:
+        met = counted_in(campaign).found
+    except Invalid as error:  # `fuzz status --repair` makes the index again
+        met = {}
+        unreadable.append(str(error))
     families = ranked(kept)
     listed = [left for family in families if (left := family.without(apart))]
     sightings = [doc for _, doc in finding_file.readable(finding_file.folders_in(campaign / WAITING))]
@@ -144,6 +187,8 @@ def causes_in(campaign: Path) -> Causes:
         _shipped(campaign / finding_file.CRASHES, {doc.slug for _, doc in read}),
         len(finding_file.folders_in(campaign / PARKED)),
         unreadable,
+        {doc.slug: met[doc.signature] for doc in docs if doc.signature in met},
+        last_run.began(campaign),
     )
 
 

@@ -1,4 +1,4 @@
-"""Findings in short: how many of each component and kind, when each was found, and one line for each."""
+"""Findings in short: how many of each component and kind, and when each was found."""
 
 from __future__ import annotations
 
@@ -24,8 +24,3 @@ def by_component(findings: Mapping[tuple[str, str], int]) -> dict[str, int]:
 def found_at(docs: Iterable[FindingDoc]) -> dict[str, float]:
     """By slug, when a finding was found, as Unix time. Findings of earlier versions have no time, and are left out."""
     return {doc.slug: doc.found for doc in docs if doc.found}
-
-
-def found_line(doc: FindingDoc) -> str:
-    """One finding on one line."""
-    return f"{doc.slug}  [{doc.component}]  {', '.join(doc.ops)}  ({', '.join(doc.lanes)})"

@@ -8,35 +8,31 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fuzzer.campaign.triage.provisional import Cause
-from fuzzer.findings.headline import without_lane
 from fuzzer.findings.severity import Level
 from fuzzer.watching.cause_lines import confirmed_line, others_line, provisional_line, replay
 from fuzzer.watching.causes import CauseCounts, Causes
 from fuzzer.watching.formatting import number_of
 from fuzzer.watching.ranking import Family
+from fuzzer.watching.titles import Titles, sighting_title
 
 MOST = 20
 """How many causes of each list have a line."""
 
-CHARACTERS = 120
-"""The longest line about a cause that is not confirmed."""
-
-SUSPECTS = 2
-"""How many suspects a line names."""
-
 
 @dataclass(frozen=True, slots=True)
 class ConfirmedLine:
-    """A confirmed cause. `is_new`: one of its findings is new in this run."""
+    """A confirmed cause: its level, its title, whether one of its findings is new in this run, and when the latest one
+    was found, as Unix time."""
 
     level: Level
     text: str
     is_new: bool
+    found: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class ProvisionalLine:
-    """A cause that is not confirmed yet. `sighting` is the one that stands for it."""
+    """A cause that is not confirmed yet: what was seen and its suspect. `sighting` is the one that stands for it."""
 
     sightings: int
     text: str
@@ -54,15 +50,16 @@ class Glance:
     provisional: tuple[ProvisionalLine, ...] = ()
 
 
-def glance(causes: Causes, new: Collection[str] = ()) -> Glance:
+def glance(causes: Causes, new: Collection[str] = (), titles: Titles | None = None) -> Glance:
     """`new` has the names of the findings of this run."""
+    read = titles or Titles()
     count = {family.lead.doc.slug: _of(family, new) for family in causes.confirmed}
     own = [family for family in causes.confirmed if _of(family, causes.shipped) < len(family.members)]
     own.sort(key=lambda family: not count[family.lead.doc.slug])
     return Glance(
         causes.counts,
         sum(count.values()),
-        tuple(_confirmed(family, is_new=count[family.lead.doc.slug] > 0) for family in own[:MOST]),
+        tuple(_confirmed(family, causes, read, is_new=count[family.lead.doc.slug] > 0) for family in own[:MOST]),
         tuple(map(_provisional, causes.provisional[:MOST])),
     )
 
@@ -71,26 +68,21 @@ def _of(family: Family, slugs: Collection[str]) -> int:
     return sum(each.doc.slug in slugs for each in family.members)
 
 
-def _confirmed(family: Family, *, is_new: bool) -> ConfirmedLine:
-    doc, severity = family.lead.doc, family.lead.severity
-    return ConfirmedLine(
-        severity.level, f"{doc.kind} {', '.join(dict.fromkeys(doc.ops))}: {severity.reasons[0]}", is_new
-    )
+def _confirmed(family: Family, causes: Causes, titles: Titles, *, is_new: bool) -> ConfirmedLine:
+    doc, level = family.lead.doc, family.lead.severity.level
+    found = max(each.doc.found for each in family.members)
+    return ConfirmedLine(level, titles.of(causes.folders[doc.slug], doc), is_new, found)
 
 
 def _provisional(cause: Cause) -> ProvisionalLine:
-    doc, operators = cause.lead, cause.lead.suspect.operators
-    named = [*operators[:SUSPECTS], *(["..."] if len(operators) > SUSPECTS else [])]
-    text = f"{doc.kind} {' or '.join(named) or '(no suspect)'}: {without_lane(doc.finding)}"
-    short = text if len(text) <= CHARACTERS else f"{text[: CHARACTERS - 3]}..."
-    return ProvisionalLine(len(cause.members), short, doc.slug)
+    return ProvisionalLine(len(cause.members), sighting_title(cause.lead), cause.lead.slug)
 
 
 def confirmed_lines(causes: Glance, most: int) -> Iterator[str]:
     """How many causes are confirmed, and the first `most` of them."""
     yield confirmed_line(causes.counts)
-    yield from (f"  {cause.level}: {cause.text}" for cause in causes.confirmed[:most])
-    if more := causes.counts.confirmed - len(causes.confirmed[:most]):
+    yield from (f"  {cause.level:8}  {cause.text}" for cause in causes.confirmed[:most])
+    if more := causes.counts.confirmed - sum(causes.counts.known.values()) - len(causes.confirmed[:most]):
         yield f"  and {more} more"
 
 

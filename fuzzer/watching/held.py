@@ -34,19 +34,29 @@ MOST_COST = 0.02
 """The largest part of one core that the computation of a value may take."""
 
 
+NEWS_COST = 0.1
+"""The largest part of one core where there is news."""
+
+
 class Cached(Generic[T]):
     """A value that is computed again after `seconds`, or later where that would take more than `MOST_COST` of a core,
-    and once more when the run is over."""
+    and once more when the run is over. Where `stamp` returns something new, there is news: then only `NEWS_COST`
+    limits it."""
 
-    def __init__(self, seconds: float, ask: Callable[[], T]) -> None:
-        self._seconds, self._ask = seconds, ask
+    def __init__(self, seconds: float, ask: Callable[[], T], stamp: Callable[[], object] = lambda: None) -> None:
+        self._seconds, self._ask, self._stamp = seconds, ask, stamp
         self._took = 0.0
-        self._held: tuple[float, bool, T] | None = None
+        self._held: tuple[float, bool, object, T] | None = None
 
     def value(self, now: float, over: bool) -> T:
-        after = max(self._seconds, self._took / MOST_COST)
-        if self._held is None or self._held[1] is not over or now - self._held[0] >= after:
+        stamp = self._stamp()
+        if self._held is None or self._is_old(self._held, now, over, stamp):
             began = time.thread_time()
-            self._held = now, over, self._ask()
+            self._held = now, over, stamp, self._ask()
             self._took = time.thread_time() - began
-        return self._held[2]
+        return self._held[3]
+
+    def _is_old(self, held: tuple[float, bool, object, T], now: float, over: bool, stamp: object) -> bool:
+        at, was_over, was, _ = held
+        after = self._took / NEWS_COST if was != stamp else max(self._seconds, self._took / MOST_COST)
+        return was_over is not over or now - at >= after

@@ -77,6 +77,9 @@ def _share(lane: LaneCounts) -> tuple[bool, bool, float, int]:
 def _ended(lane: LaneCounts) -> str:
     if lane.is_idle:
         return f"results in 0 of {lane.outcomes}: {counted(lane.counts)} (normal)"
+    raised = lane.counts.get("raised", 0)
+    if raised == lane.outcomes:
+        return f"TVM raised an error for {raised} of {number_of(raised, 'model')}: such failures are looked for"
     return f"results in {lane.results} of {lane.outcomes}: {counted(without_results(lane.counts))}"
 
 

@@ -1,6 +1,6 @@
 """A snapshot as a terminal shows it, in 80 columns and 24 lines or more; and as one plain line.
 
-First comes what the run does, then what fails: lanes, and the causes of what was seen. Numbers come last.
+First comes what the run does, then what it has found, then what each worker does now. Numbers come on request.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from rich.text import Text
 from fuzzer.campaign.run.phase import Phase
 from fuzzer.findings.severity import Level
 from fuzzer.watching import lane_lines, phase_lines
-from fuzzer.watching.cause_lines import by_level, others_line, provisional_line
+from fuzzer.watching.cause_lines import by_level, known_line, others_line, provisional_line
+from fuzzer.watching.causes import CauseCounts
 from fuzzer.watching.formatting import bar, could_not_be_done, duration, number_of, shares, size, sparkline
-from fuzzer.watching.glance import Glance
 from fuzzer.watching.health import failing
 from fuzzer.watching.snapshot import Snapshot
 
@@ -44,13 +44,14 @@ def line(snapshot: Snapshot) -> str:
     return "  ".join(words)
 
 
-def panel(snapshot: Snapshot, monotonic: float, width: int, height: int) -> list[Text]:
-    """A snapshot as lines for a terminal of this size: none is wider, and there is room for the cursor below them."""
+def panel(snapshot: Snapshot, monotonic: float, width: int, height: int, *, stats: bool = False) -> list[Text]:
+    """A snapshot as lines for a terminal of this size: none is wider, and there is room for the cursor below them.
+    `stats` adds what serves those who develop difftvm: where time and memory go, and how lanes end."""
     head = [*_of_run(snapshot), *_of_lanes_that_fail(snapshot)]
-    foot = list(_of_numbers(snapshot, monotonic))
+    foot = [*_of_work(snapshot, monotonic), *(_of_numbers(snapshot) if stats else ())]
     room = height - 1 - len(head) - len(foot)
     causes = list(_of_causes(snapshot, room))
-    lanes = list(_of_lanes(snapshot, room - len(causes)))
+    lanes = list(_of_lanes(snapshot, room - len(causes))) if stats else []
     every = [*head, *causes, *foot, *lanes][: height - 1]
     for text in every:
         text.no_wrap = True
@@ -59,12 +60,12 @@ def panel(snapshot: Snapshot, monotonic: float, width: int, height: int) -> list
 
 
 def _of_run(snapshot: Snapshot) -> Iterator[Text]:
-    where = f"  {snapshot.folder}  seed {snapshot.seed}  process {snapshot.pid}"
-    yield Text.assemble(("difftvm", "bold"), where)
+    version = f"  TVM {snapshot.tvm}" if snapshot.tvm else ""
+    yield Text.assemble(("difftvm", "bold"), (version, "bold"), f"  {snapshot.folder}  seed {snapshot.seed}")
     phase = snapshot.phase
     drawn = "" if phase.part is None else f"{bar(phase.part, BAR)} "
     yield _named(phase.phase, f"{drawn}{phase_lines.how_far(snapshot)}")
-    yield _named("", phase_lines.what_next(snapshot))
+    yield _named("", phase_lines.what_next(snapshot), "dim")
     if snapshot.aim:
         yield _named("aim", snapshot.aim)
     if snapshot.errors:
@@ -79,52 +80,70 @@ def _of_lanes_that_fail(snapshot: Snapshot) -> Iterator[Text]:
 
 
 def _of_causes(snapshot: Snapshot, room: int) -> Iterator[Text]:
-    """The causes, with as many of them as there is room for: the new ones of this run first, then the most severe."""
-    causes = snapshot.causes
-    others, confirmed = others_line(causes.counts), list(_confirmed(causes))
-    left = max(0, room - len(confirmed) - bool(causes.counts.provisional) - bool(others))
-    waiting = min(len(causes.provisional), max(left - len(causes.confirmed), left // 2))
-    yield from confirmed
-    for cause in causes.confirmed[: left - waiting]:
-        mark = ("new: ", "bold") if cause.is_new else ""
-        yield Text.assemble("  ", (f"{cause.level:9}", LOOKS[cause.level]), mark, cause.text)
-    if text := provisional_line(causes.counts.provisional, causes.counts.sightings):
+    """What this run has found, the latest first, and what was seen and is not confirmed yet; then in a line each what
+    was found earlier, what ships with difftvm, and what others are to blame for."""
+    causes, counts = snapshot.causes, snapshot.causes.counts
+    rest = [Text(line, "dim") for line in (_earlier(counts), _known(counts), others_line(counts)) if line]
+    new = [cause for cause in causes.confirmed if cause.is_new]
+    levels = {level: n for level in Level if (n := sum(cause.level is level for cause in new))}
+    left = max(0, room - 1 - bool(counts.provisional) - len(rest))
+    waiting = min(len(causes.provisional), max(left - len(new), left // 2))
+    yield _named("new", by_level(levels) if levels else "nothing is confirmed yet", "bold" if levels else "")
+    for cause in sorted(new, key=lambda cause: -cause.found)[: left - waiting]:
+        yield Text.assemble("  ", (f"{cause.level:9}", LOOKS[cause.level]), cause.text)
+    if text := provisional_line(counts.provisional, counts.sightings):
         yield Text(text, "bold")
     for one in causes.provisional[:waiting]:
-        yield Text(f"  {number_of(one.sightings, 'sighting'):13}{one.text}")
-    if others:
-        yield Text(others)
+        times = "" if one.sightings == 1 else f"  (seen {one.sightings} times)"
+        yield Text.assemble("  ", one.text, (times, "dim"))
+    yield from rest
 
 
-def _confirmed(causes: Glance) -> Iterator[Text]:
-    counts = causes.counts
-    if not counts.confirmed:
-        yield Text("no cause is confirmed yet", "bold")
-        return
-    yield Text(f"{number_of(counts.confirmed, 'confirmed cause')}: {by_level(counts)}", "bold")
-    new = f"{number_of(causes.new, 'new finding')} in this run, {counts.findings} in all"
-    yield Text(f"  {new}{f'; {counts.shipped} ship with difftvm' if counts.shipped else ''}")
+def _earlier(counts: CauseCounts) -> str:
+    earlier = counts.earlier
+    return f"found in earlier runs: {by_level(earlier)}" if earlier else ""
+
+
+def _known(counts: CauseCounts) -> str:
+    return known_line(counts) if counts.known else ""
 
 
 LOOKS = {Level.CRITICAL: "bold red", Level.HIGH: "red", Level.MEDIUM: "", Level.LOW: "dim"}
 """The style of each level of severity."""
 
 
-def _of_numbers(snapshot: Snapshot, monotonic: float) -> Iterator[Text]:
+def _of_work(snapshot: Snapshot, monotonic: float) -> Iterator[Text]:
+    """What each worker does now, and how many tests this run has done."""
+    tasks = snapshot.tasks[:MOST_WORKERS]
+    for number, each in enumerate(tasks):
+        yield _named("" if number else "now", f"{each.what}, for {duration(monotonic - each.since)}")
+    if more := len(snapshot.tasks) - len(tasks):
+        yield _named("", f"and {number_of(more, 'worker')} more")
+    if idle := snapshot.workers - len(snapshot.tasks):
+        is_odd = snapshot.phase.phase is Phase.FUZZING
+        yield _named("" if tasks else "now", f"{idle} of {number_of(snapshot.workers, 'worker')} idle", ODD * is_odd)
     rate = f"{snapshot.tests_per_second:.2f}/s"
     if snapshot.triage_has_all:
-        rate = "none now: all workers do triage, and tests go on after it"
-    invalid = f"; {snapshot.invalid} refused (normal)" if snapshot.invalid else ""
-    yield _named("tests", f"{snapshot.run_tests:,} in this run, {snapshot.tests:,} in all; {rate}{invalid}")
+        rate = "they go on after triage"
+    invalid = f"; {snapshot.invalid} refused by PyTorch (normal)" if snapshot.invalid else ""
+    yield _named("tests", f"{snapshot.run_tests:,} in this run; {rate}{invalid}")
+
+
+ODD = "bold red"
+"""The style of workers that should not be idle."""
+
+MOST_WORKERS = 4
+"""How many workers have a line."""
+
+
+def _of_numbers(snapshot: Snapshot) -> Iterator[Text]:
+    yield _named("campaign", f"{number_of(snapshot.tests, 'test')} in all its runs; process {snapshot.pid}")
     has = f"{snapshot.triage_used:.0%} of the CPU of lanes so far"
     yield _named("triage", f"{has}; it gets {snapshot.triage_share:.0%} while sightings wait")
-    at = [f"{each.what} for {duration(monotonic - each.since)}" for each in snapshot.tasks]
-    if idle := snapshot.workers - len(snapshot.tasks):
-        at.insert(0, f"{idle} of {snapshot.workers} idle")
-    yield _named("workers", "; ".join(at), "bold red" if idle and snapshot.phase.phase is Phase.FUZZING else "")
     yield _named("CPU", f"{shares(snapshot.stage_cpu, 4) or 'none yet'}; supervisor {snapshot.supervisor_share:.1%}")
     used = snapshot.resources
-    memory = f"{size(used.supervisor)} here, {size(used.children)} in {used.processes} children"
+    children = f"{used.processes} child" if used.processes == 1 else f"{used.processes} children"
+    memory = f"{size(used.supervisor)} here, {size(used.children)} in {children}"
     yield _named("memory", f"{memory}; free {size(used.free)}, disk {size(used.disk)}")
     if summary := lane_lines.summary(lane_lines.newest(snapshot.lanes)):
         yield Text(summary)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import groupby
 from pathlib import Path
 
 from fuzzer.campaign.triage.priority import Traits, distance, traits_of_saved
@@ -18,7 +17,6 @@ from fuzzer.findings.families.grouping import families, input_types
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.findings.severity import Level, Severity, severity_of
 from fuzzer.signature import known
-from fuzzer.watching.finding_summary import found_line
 from fuzzer.watching.formatting import number_of
 
 
@@ -90,10 +88,10 @@ MOST_MEMBERS = 6
 """How many members of a family a list names beside the first."""
 
 
-def lines_of(family: Family) -> list[str]:
-    """A family in a list: a line about its first finding, the reasons for its severity, and the operators of others."""
+def details_of(family: Family) -> list[str]:
+    """Lines below the first one of a family: the reasons for its severity, and the operators of other findings."""
     lead, *others = family.members
-    lines = [f"  {found_line(lead.doc)}", f"      {'; '.join(lead.severity.reasons[:MOST_REASONS])}"]
+    lines = [f"      {'; '.join(lead.severity.reasons[:MOST_REASONS])}"]
     if others:
         lines.append(f"      perhaps one cause with {number_of(len(others), 'other finding')}: {_named(others)}")
     return lines
@@ -121,22 +119,10 @@ def listed_in(folders: Iterable[Path]) -> list[Family]:
     return [left for family in ranked(finding_file.readable(folders)) if (left := family.without(apart))]
 
 
-def worth_a_look(order: Sequence[Family], findings: int, most: int = 3) -> list[str]:
-    """Return lines about the families that deserve a look first, each with its level and the reasons, and the number of
-    the others. `findings` is the number of all findings, with those that are not listed."""
-    lines = []
-    for level, some in groupby(order[:most], lambda each: each.lead.severity.level):
-        lines += [f"  {level}:", *(line for each in some for line in lines_of(each))]
-    if len(order) > most:
-        lines.append(f"  and {number_of(len(order) - most, 'other cause')}")
-    if not_listed := findings - sum(len(family.members) for family in order):
-        lines.append(f"  and {number_of(not_listed, 'finding')} that `fuzz triage` only counts")
-    return lines
-
-
 class Grouping(StrEnum):
-    """What `fuzz triage --by` groups findings by."""
+    """What `fuzz triage --by` groups findings by: with `age`, what the last run found comes first."""
 
+    AGE = "age"
     SEVERITY = "severity"
     COMPONENT = "component"
     OPERATOR = "operator"
@@ -145,6 +131,7 @@ class Grouping(StrEnum):
 
 
 _NAMES: dict[Grouping, Callable[[Ranked], Sequence[str]]] = {
+    Grouping.AGE: lambda each: [""],  # a campaign knows it, a finding does not
     Grouping.SEVERITY: lambda each: [each.severity.level],
     Grouping.COMPONENT: lambda each: [each.doc.component],
     Grouping.OPERATOR: lambda each: list(dict.fromkeys(each.doc.ops)) or ["no operator"],

@@ -11,6 +11,7 @@ from rich.live import Live
 from rich.text import Text
 
 from fuzzer.system.terminal import say
+from fuzzer.watching.news import News
 from fuzzer.watching.panel import line, panel
 from fuzzer.watching.snapshot import Observer, Snapshot
 
@@ -19,12 +20,14 @@ FRAME_SECONDS = 1.0
 
 
 class Screen:
-    """Shows a campaign while its context is open. Writes to stderr: stdout is for results."""
+    """Shows a campaign while its context is open. Writes to stderr: stdout is for results. `stats` adds the numbers for
+    those who develop difftvm."""
 
-    def __init__(self, observer: Observer, console: Console | None = None) -> None:
-        self._observer = observer
+    def __init__(self, observer: Observer, console: Console | None = None, *, stats: bool = False) -> None:
+        self._observer, self._stats = observer, stats
         self._console = console or Console(stderr=True)
         self._shown: list[Text] = []
+        self._news = News()
         self._over = threading.Event()
         self._errors: set[str] = set()
         self._thread = threading.Thread(target=self._show, name="screen", daemon=True)
@@ -41,6 +44,8 @@ class Screen:
         if not self._console.is_terminal:
             while not self._over.wait(LINE_SECONDS):
                 if snapshot := self._snapshot():
+                    for news in self._news.since(snapshot):
+                        say(news)
                     say(line(snapshot))
             return
         with self.live() as live:
@@ -58,7 +63,7 @@ class Screen:
         """Draw a frame in the place of the last one."""
         width, height = self._console.size
         self._erase_wrapped(width)
-        self._shown = panel(snapshot, time.monotonic(), width, height)
+        self._shown = panel(snapshot, time.monotonic(), width, height, stats=self._stats)
         live.update(Group(*self._shown), refresh=True)
 
     def _erase_wrapped(self, width: int) -> None:

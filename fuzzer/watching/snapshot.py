@@ -21,6 +21,7 @@ from fuzzer.watching.glance import Glance, glance
 from fuzzer.watching.health import LaneHealth, lanes_health
 from fuzzer.watching.held import Cached, Rates
 from fuzzer.watching.resources import Resources, resources
+from fuzzer.watching.titles import Titles
 from generators.graph import Invalid
 from oracles.finding import Component
 
@@ -38,6 +39,7 @@ class Snapshot:
     seconds, run_*, new              this run: its time so far, its counts, the names of its new findings in TVM
     limits                           when this run ends
     phase                            what this run does now, and how far it is
+    tvm                              the version of TVM in the host
     causes                           the causes of what was seen, those that are confirmed and the others
     errors                           tests that difftvm itself could not do
     triage_share, triage_used        the share of the CPU that triage gets now in this run, and what it has had in all
@@ -50,6 +52,7 @@ class Snapshot:
 
     folder: Path
     seed: int
+    tvm: str
     pid: int
     now: float
     seconds: float
@@ -127,7 +130,8 @@ class Observer:
         self._curve = Cached(HEALTH_SECONDS, lambda: store.ask(lambda index: index.progress(CURVE_POINTS)))
         self._lanes = Cached(HEALTH_SECONDS, lambda: store.ask(lanes_health))
         self._last_causes = Glance(CauseCounts())
-        self._causes = Cached(HEALTH_SECONDS, self._read_causes)
+        self._titles = Titles()
+        self._causes = Cached(HEALTH_SECONDS, self._read_causes, self._stamp)
         self._resources = Cached(RESOURCES_SECONDS, lambda: measure(store.folder, os.getpid()))
         self._aim = campaign.settings.aim
         self._cpu_before = time.process_time()
@@ -136,8 +140,13 @@ class Observer:
     def _read_causes(self) -> Glance:
         """What the folder says; what it said last where it cannot be read now, which the campaign reports."""
         with suppress(Invalid, OSError):
-            self._last_causes = glance(causes_in(self._campaign.store.folder), self._new())
+            self._last_causes = glance(causes_in(self._campaign.store.folder), self._new(), self._titles)
         return self._last_causes
+
+    def _stamp(self) -> tuple[int, int]:
+        """What changes when a failure is seen, or confirmed."""
+        triage = self._campaign.triage
+        return len(triage.queue), len(triage.new)
 
     def _new(self) -> set[str]:
         return {doc.slug for doc in self._campaign.triage.new if doc.component is Component.TVM}
@@ -167,6 +176,7 @@ class Observer:
         return Snapshot(
             folder=store.folder,
             seed=state.seed,
+            tvm=campaign.tvm,
             pid=os.getpid(),
             now=now,
             seconds=seconds,

@@ -13,8 +13,9 @@ from fuzzer.watching.stats_files import PlotData, write_stats
 
 
 @contextmanager
-def watched(campaign: Campaign, metrics_port: int | None = None) -> Iterator[Observer]:
-    """Watch the campaign while the context is open. Raise `Invalid` where the port for metrics is taken."""
+def watched(campaign: Campaign, metrics_port: int | None = None, *, stats: bool = False) -> Iterator[Observer]:
+    """Watch the campaign while the context is open. `stats` adds numbers to the screen. Raise `Invalid` where the port
+    for metrics is taken."""
     observer, folder = Observer(campaign), campaign.store.folder
     plot = PlotData(folder)
 
@@ -32,5 +33,5 @@ def watched(campaign: Campaign, metrics_port: int | None = None) -> Iterator[Obs
             metrics = Metrics(observer.committed, metrics_port)
             stack.callback(metrics.close)
             say(f"metrics: http://{LOOPBACK}:{metrics.port}/metrics")
-        stack.enter_context(Screen(observer))
+        stack.enter_context(Screen(observer, stats=stats))
         yield observer

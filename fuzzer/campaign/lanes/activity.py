@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass
-
-TRIAGE = "triage: "
-"""How the words for what triage does begin."""
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
 class CurrentTask:
-    """What a worker does. `since` is the start, on the clock of `time.monotonic`."""
+    """What a worker does, in words. `since` is the start, on the clock of `time.monotonic`. `is_triage`: it does no
+    test."""
 
     what: str
     since: float
-
-    @property
-    def is_triage(self) -> bool:
-        return self.what.startswith(TRIAGE)
+    is_triage: bool = False
 
 
 class Activity:
@@ -28,8 +23,13 @@ class Activity:
     def __init__(self) -> None:
         self._doing: dict[int, CurrentTask] = {}
 
-    def begin(self, what: str) -> None:
-        self._doing[threading.get_ident()] = CurrentTask(what, time.monotonic())
+    def begin(self, what: str, *, is_triage: bool = False) -> None:
+        self._doing[threading.get_ident()] = CurrentTask(what, time.monotonic(), is_triage)
+
+    def goes_on(self, what: str) -> None:
+        """Say what the task of this worker does now. It began as it did before."""
+        if (task := self._doing.get(threading.get_ident())) is not None:
+            self._doing[threading.get_ident()] = replace(task, what=what)
 
     def end(self) -> None:
         self._doing.pop(threading.get_ident(), None)

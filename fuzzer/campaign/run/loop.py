@@ -57,6 +57,8 @@ class Campaign:
         self.when_idle: Callable[[], None] = lambda: None
         self.progress = RunProgress(store, self.guidance, self.disk_space, lambda: lab.cpu_seconds, settings.run.clock)
         self.activity = Activity()
+        self.tvm = lab.versions.get("tvm", "")
+        """The version of TVM in the host."""
         next_test = store.state.next_test
         numbers = Numbers(settings.share, next_test, store.done_from(next_test))
         self._dispatcher = Dispatcher(
@@ -152,7 +154,7 @@ class Campaign:
             if self._dispatcher.tests_go_on and self.share.is_due and self.triage.work():
                 return True
             if (number := self._dispatcher.take()) is not None:
-                self.activity.begin(f"test {number}")
+                self.activity.begin(f"testing case {number}")
                 self._tests.run(number)
                 return True
             dispatcher = self._dispatcher

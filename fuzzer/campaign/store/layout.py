@@ -7,6 +7,7 @@ corpus/         cases that users added: `fuzz import`
 crashes/        findings; each folder appears whole, by a rename, and is never changed
 waiting/        sightings that wait for triage (`fuzzer.campaign.triage.waiting`)
 parked/         sightings whose triage failed several times
+last-run.json   when the last run began (`fuzzer.campaign.plan.last_run`)
 aim.json        what the last run was aimed at (`fuzzer.campaign.plan.aim`)
 filing.json     what `--auto-file` has filed, and why findings wait
 errors/         tests that difftvm could not do, in whole, in one lane, or in their evaluation

@@ -11,7 +11,16 @@ from fuzzer.campaign.store.layout import ASIDE, FOLDERS
 from fuzzer.system import strays, untrusted_files
 
 FILES = (
-    *("campaign.json", "aim.json", "filing.json", "cluster.json", "merged.json", "fuzz_stats", "plot_data"),
+    *(
+        "campaign.json",
+        "aim.json",
+        "last-run.json",
+        "filing.json",
+        "cluster.json",
+        "merged.json",
+        "fuzz_stats",
+        "plot_data",
+    ),
     *("sweep.json", "sweep.html", "asked.json", "samples.jsonl"),
 )
 """The files of a campaign's own folder that are replaced atomically. The user may have others there."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 
-from fuzzer.campaign.lanes.activity import TRIAGE, Activity
+from fuzzer.campaign.lanes.activity import Activity
 from fuzzer.campaign.lanes.pausable_lab import LabOfTriage, Stopping
 from fuzzer.campaign.plan.settings import Settings
 from fuzzer.campaign.store.store import Store
@@ -45,6 +45,33 @@ leave."""
 
 TROUBLE = 10
 """A campaign ends when difftvm itself could not investigate this many sightings, and no other one in between."""
+
+
+DOING = {
+    Step.SUSPECT: "looking at",
+    Step.CHECK: "looking at",
+    Step.EXPLAIN: "looking at",
+    Step.CONFIRM: "confirming",
+    Step.REDUCE: "reducing",
+    Step.NAME: "naming",
+    Step.BLAME: "blaming",
+    Step.RELEASES: "running other releases with",
+    Step.SCRIPT: "running the script of",
+    Step.SCOPE: "looking for the condition of",
+}
+"""What a worker does in each step, in words."""
+
+
+def subject_of(item: Item) -> str:
+    """What a worker investigates: the suspected operators and how they fail."""
+    operators = item.suspect.operators or tuple(sorted(item.ops))
+    named = ", ".join(f"`{name}`" for name in operators[:SUBJECTS])
+    more = f" and {len(operators) - SUBJECTS} more" if len(operators) > SUBJECTS else ""
+    return f"{named or 'a model'}{more} ({item.kind})"
+
+
+SUBJECTS = 2
+"""How many operators are named."""
 
 
 class Triage:
@@ -108,8 +135,9 @@ class Triage:
         item = self.queue.take(may_wait, tests_run)
         if item is None:
             return self._find_scope()
-        self._activity.begin(f"{TRIAGE}{item.kind} in {item.lane.name}")
-        lab = MeteredLab(self._lab)
+        what = subject_of(item)
+        self._activity.begin(f"{DOING[Step.CHECK]} {what}", is_triage=True)
+        lab = MeteredLab(self._lab, begins=lambda step: self._activity.goes_on(f"{DOING[step]} {what}"))
         try:
             with self._costs(lab):
                 self._take_up(lab, item)
@@ -145,7 +173,7 @@ class Triage:
             self._store.add_costs(lab.by_step)
 
     def _find_scope(self) -> bool:
-        self._activity.begin(f"{TRIAGE}scope of a finding")
+        self._activity.begin("looking for the condition under which a finding fails", is_triage=True)
         return self._scopes.work()
 
     def _explanation(self, lab: MeteredLab, case: Case, sighting: Sighting) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from fuzzer.difference.reports.lines import blamed, folder_of, title, wrong_with
+from fuzzer.difference.reports.lines import shown, wrong_with
 from fuzzer.difference.verdict import Comparison, in_words, reach_in_words
 from fuzzer.system.terminal import printable
 
@@ -36,10 +36,12 @@ def document(comparison: Comparison) -> str:
     if comparison.not_reached:
         SubElement(whole, "skipped", message=_text(in_words(comparison)))
     SubElement(whole, "system-out").text = _text(reach_in_words(comparison))
-    for doc in comparison.worse:
-        case = SubElement(suite, "testcase", classname=SUITE, name=doc.slug, time=f"{doc.cpu_seconds:.1f}")
-        failure = SubElement(case, "failure", type=str(doc.kind), message=_text(title(doc)))
-        parts = (title(doc), wrong_with(comparison), blamed(doc), f"fuzz --replay {folder_of(comparison, doc)}")
+    for each in shown(comparison, comparison.worse):
+        doc, name = each.doc, _text(f"{each.title} [{each.doc.slug}]")
+        case = SubElement(suite, "testcase", classname=SUITE, name=name, time=f"{doc.cpu_seconds:.1f}")
+        message = _text(f"{each.level}: {each.title}")
+        failure = SubElement(case, "failure", type=str(doc.kind), message=message)
+        parts = (message, wrong_with(comparison), each.blamed, f"fuzz --replay {each.folder}")
         failure.text = _text("\n".join(part for part in parts if part))
     suites = Element("testsuites")
     suites.append(suite)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fuzzer.difference.reports.lines import blamed, title, wrong_with
+from fuzzer.difference.fixed import FOLDER as FIXED
+from fuzzer.difference.reports.lines import Shown, shown, wrong_with
 from fuzzer.difference.verdict import Comparison, in_words, reach_in_words
-from fuzzer.findings.finding_doc import FindingDoc
+from fuzzer.findings.finding_file import CRASHES
 from fuzzer.report.markdown import cell, prose
 
 MOST = 30
@@ -30,19 +31,22 @@ def _lines(comparison: Comparison) -> Iterator[str]:
     yield f"- failing in both, not listed: {comparison.both:,}"
     if comparison.waiting:
         yield f"- not investigated in time: {comparison.waiting:,} failures"
-    yield from docs_table(f"Worse ({prose(wrong_with(comparison))})", comparison.worse)
-    yield from docs_table("An output shares memory with an input", comparison.aliased)
-    yield from docs_table("Not confirmed by each of three runs", comparison.unsure)
-    yield from docs_table("Fixed", comparison.fixed)
-    yield from docs_table("Perhaps fixed, not confirmed by each of three runs", comparison.perhaps_fixed)
+    for name, docs, where in (
+        (f"Worse ({prose(wrong_with(comparison))})", comparison.worse, CRASHES),
+        ("An output shares memory with an input", comparison.aliased, CRASHES),
+        ("Not confirmed by each of three runs", comparison.unsure, CRASHES),
+        ("Fixed", comparison.fixed, FIXED),
+        ("Perhaps fixed, not confirmed by each of three runs", comparison.perhaps_fixed, FIXED),
+    ):
+        yield from docs_table(name, shown(comparison, docs, where))
 
 
-def docs_table(name: str, docs: Sequence[FindingDoc]) -> Iterator[str]:
+def docs_table(name: str, docs: Sequence[Shown]) -> Iterator[str]:
     if not docs:
         return
-    yield from ("", f"#### {name}", "", "| finding | operators | at fault | |", "|---|---|---|---|")
-    for doc in docs[:MOST]:
-        cells = (f"`{doc.slug}`", cell(", ".join(doc.ops)), cell(blamed(doc)), cell(title(doc)))
+    yield from ("", f"#### {name}", "", "| severity | | at fault | finding |", "|---|---|---|---|")
+    for each in docs[:MOST]:
+        cells = (each.level, cell(each.title), cell(each.blamed), f"`{each.doc.slug}`")
         yield f"| {' | '.join(cells)} |"
     if len(docs) > MOST:
         yield ""

@@ -8,9 +8,12 @@ from importlib.metadata import version
 
 import msgspec
 
-from fuzzer.difference.reports.lines import blamed, folder_of, title, wrong_with
+from fuzzer.difference.reports.lines import Shown, shown, wrong_with
 from fuzzer.difference.verdict import Comparison
-from fuzzer.findings.finding_doc import FindingDoc
+from fuzzer.findings.severity import Level
+
+LEVELS = {Level.CRITICAL: "error", Level.HIGH: "error", Level.MEDIUM: "warning", Level.LOW: "note"}
+"""The level of a result, by the severity of its finding."""
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _PLACE = re.compile(r"(?P<file>tvm/[\w/.-]+\.py):(?P<line>[0-9]{1,7})")
@@ -28,25 +31,27 @@ def document(comparison: Comparison) -> str:
                 ],
             }
         },
-        "results": [_result(comparison, doc) for doc in comparison.worse],
+        "results": [_result(comparison, each) for each in shown(comparison, comparison.worse)],
     }
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return msgspec.json.format(msgspec.json.encode(log), indent=2).decode() + "\n"
 
 
-def _result(comparison: Comparison, doc: FindingDoc) -> Mapping[str, object]:
+def _result(comparison: Comparison, each: Shown) -> Mapping[str, object]:
     """A result. Its place is the function of TVM's Python that is blamed, as it is called in TVM's repository, or the
     report of the finding."""
+    doc = each.doc
     place = _PLACE.search(doc.blame.origin.place)
-    location: dict[str, object] = {"artifactLocation": {"uri": f"{folder_of(comparison, doc)}/issue.md"}}
+    location: dict[str, object] = {"artifactLocation": {"uri": f"{each.folder}/issue.md"}}
     if place:
         line = max(1, int(place["line"]))
         location = {"artifactLocation": {"uri": f"python/{place['file']}"}, "region": {"startLine": line}}
-    words = (title(doc), f"{wrong_with(comparison)}.", f"At fault: {blamed(doc)}." if blamed(doc) else "")
+    words = (f"{each.title}.", f"{wrong_with(comparison)}.", f"At fault: {each.blamed}." if each.blamed else "")
     return {
         "ruleId": str(doc.kind),
-        "level": "error",
+        "level": LEVELS[each.level],
         "message": {"text": " ".join(word for word in words if word)},
         "locations": [{"physicalLocation": location}],
         "partialFingerprints": {"difftvmSignature": doc.signature},
+        "properties": {"severity": each.level},
     }

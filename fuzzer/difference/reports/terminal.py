@@ -6,14 +6,15 @@ import os
 from collections.abc import Iterator, Sequence
 
 from fuzzer.difference.fixed import FOLDER as FIXED
-from fuzzer.difference.reports.lines import aliased_in_words, blamed, title
+from fuzzer.difference.reports.lines import Shown, aliased_in_words, shown
 from fuzzer.difference.verdict import Comparison, in_words, reach_in_words
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.findings.finding_file import CRASHES
 from fuzzer.system.terminal import next_line
-from fuzzer.watching.finding_summary import found_line
+from fuzzer.watching.entries import Facts, entries
 from fuzzer.watching.formatting import number_of
-from fuzzer.watching.ranking import listed_in, worth_a_look
+from fuzzer.watching.ranking import listed_in
+from fuzzer.watching.titles import Titles
 
 MOST = 10
 """The most lines of each list."""
@@ -30,15 +31,15 @@ def lines(comparison: Comparison) -> Iterator[str]:
     yield from _named("never met", comparison.never_met)
     yield from _listed("the compilers differ in", comparison.differing)
     yield f"worse: {number_of(len(comparison.worse), 'finding')}"
-    folders = [comparison.folder / CRASHES / doc.slug for doc in comparison.worse]
-    yield from worth_a_look(listed_in(folders), len(folders), most=MOST)
+    yield from _entries(comparison, comparison.worse, CRASHES)
     if comparison.aliased:
         yield f"an output shares memory with an input: {aliased_in_words(comparison)}"
-        yield from (f"  {found_line(doc)}" for doc in comparison.aliased[:MOST])
-    for doc in comparison.unsure:
-        yield f"not confirmed by each of three runs: {found_line(doc)}"
+        yield from _entries(comparison, comparison.aliased, CRASHES)
+    if comparison.unsure:
+        yield f"not confirmed by each of three runs: {len(comparison.unsure)}"
+        yield from _entries(comparison, comparison.unsure, CRASHES)
     yield f"fixed: {len(comparison.fixed)}"
-    yield from (f"  {found_line(doc)}" for doc in comparison.fixed[:MOST])
+    yield from _entries(comparison, comparison.fixed, FIXED)
     if comparison.perhaps_fixed:
         yield f"perhaps fixed, not confirmed by each of three runs: {len(comparison.perhaps_fixed)}"
     yield f"failing in both: {comparison.both}, not reported"
@@ -47,6 +48,11 @@ def lines(comparison: Comparison) -> Iterator[str]:
     yield in_words(comparison)
     if comparison.worse:
         yield next_line("triage", "--campaign", os.path.relpath(comparison.folder))
+
+
+def _entries(comparison: Comparison, docs: Sequence[FindingDoc], where: str) -> Iterator[str]:
+    folders = {doc.slug: comparison.folder / where / doc.slug for doc in docs}
+    yield from entries(listed_in(folders.values()), Facts(folders), Titles(), MOST, len(docs))
 
 
 def _listed(what: str, names: dict[str, int]) -> Iterator[str]:
@@ -71,11 +77,11 @@ def document(comparison: Comparison) -> dict[str, object]:
         "seconds": round(comparison.seconds, 1),
         "tests": comparison.tests,
         "lanes": comparison.lanes,
-        "worse": [_row(comparison, doc, CRASHES) for doc in comparison.worse],
-        "aliased": [_row(comparison, doc, CRASHES) for doc in comparison.aliased],
-        "unsure": [_row(comparison, doc, CRASHES) for doc in comparison.unsure],
-        "fixed": [_row(comparison, doc, FIXED) for doc in comparison.fixed],
-        "perhaps_fixed": [_row(comparison, doc, FIXED) for doc in comparison.perhaps_fixed],
+        "worse": [_row(each) for each in shown(comparison, comparison.worse)],
+        "aliased": [_row(each) for each in shown(comparison, comparison.aliased)],
+        "unsure": [_row(each) for each in shown(comparison, comparison.unsure)],
+        "fixed": [_row(each) for each in shown(comparison, comparison.fixed, FIXED)],
+        "perhaps_fixed": [_row(each) for each in shown(comparison, comparison.perhaps_fixed, FIXED)],
         "both": comparison.both,
         "waiting": comparison.waiting,
         "reaching": comparison.reaching if comparison.changed.is_traced else None,
@@ -88,14 +94,16 @@ def document(comparison: Comparison) -> dict[str, object]:
     }
 
 
-def _row(comparison: Comparison, doc: FindingDoc, folder: str) -> dict[str, object]:
+def _row(each: Shown) -> dict[str, object]:
+    doc = each.doc
     return {
         "slug": doc.slug,
         "signature": doc.signature,
         "kind": doc.kind,
         "ops": doc.ops,
         "lanes": doc.lanes,
-        "title": title(doc),
-        "blame": blamed(doc),
-        "folder": os.path.relpath(comparison.folder / folder / doc.slug),
+        "severity": each.level,
+        "title": each.title,
+        "blame": each.blamed,
+        "folder": each.folder,
     }

@@ -73,7 +73,7 @@ def test_phases(tmp_path: Path, limits: RunLimits, steps: tuple[str, ...], expec
         do: dict[str, Any] = {
             "pause": lambda: task.pause_switch.set("asked"),
             "stop": task.stop,
-            "triage": lambda: task.activity.begin("triage: died in relax-export-c"),
+            "triage": lambda: task.activity.begin("reducing `square` (died)", is_triage=True),
         }
         for step in steps:
             do[step]()

@@ -213,7 +213,7 @@ def test_the_summary_says_what_waits_and_where_evaluations_were_wrong(
         assert lines[3:9] == [
             "no cause is confirmed yet",
             "not confirmed yet: 1 cause, seen in 1 sighting",
-            "  1 sighting: internal-error (no suspect): no layout for it",
+            "  1 sighting: `relu` fails: no layout for it",
             f"      {program()} --replay c/waiting/{name}",
             f"1 sighting waiting for triage; {work}",
             "1 sighting cannot be investigated here: toolchain 0.1 is not installed (1)",

@@ -12,7 +12,7 @@ from fuzzer.commands.run_options import RunOptions
 OF_THE_DRIVER = {
     *("seconds", "tests", "until_new", "seed", "workers", "campaign", "share", "first", "end"),
     *("around", "configurations", "cluster", "nodes", "node_dir"),
-    *("auto_file", "repo", "token_file", "base_url", "ledger", "metrics", "json"),
+    *("auto_file", "repo", "token_file", "base_url", "ledger", "metrics", "stats", "json"),
 }
 """Options that nodes do not get: the driver assigns or keeps them, or they exclude `--cluster`."""
 

@@ -63,7 +63,7 @@ def test_status_of_a_campaign_with_a_finding(
         f"{tmp_path}: seed 1, 0 tests done, not running",
         "0 s: 0 tests, 0 lane results; rates are not known yet",
         "1 confirmed cause: 1 high; 1 finding",
-        "  high: internal-error relu: the compiler fails on a valid model",
+        "  high      Compiling `torch.relu` fails: no layout for it",
         f"latest finding: {saved.name}, 1 h 00 min ago; 1 in 24 h, 0 flaky",
         "findings over time ▁█",
         f"next: {program()} triage --campaign {tmp_path}",
@@ -84,7 +84,7 @@ def test_status_says_what_waits_and_what_triage_has_had(
     assert lines == [
         "no cause is confirmed yet",
         "not confirmed yet: 1 cause, seen in 1 sighting",
-        "  1 sighting: internal-error (no suspect): no layout for it",
+        "  1 sighting: `relu` fails: no layout for it",
         f"      {replays}",
     ]
     work = command("triage", "--work", "--campaign", tmp_path)

@@ -22,17 +22,23 @@ FAILING = LaneHealth("relax-export-c", {"ran": 4, "raised": 36}, {"ran": 95, "ra
 SOUND = LaneHealth("relax-export-llvm", {"ran": 38, "unsupported": 2}, {"ran": 450, "unsupported": 50})
 
 SEEN = Glance(
-    CauseCounts({Level.CRITICAL: 1, Level.HIGH: 2, Level.LOW: 1}, 9, 0, 7, 12, 1, 3, (Component.EXPORTER,), 1),
+    CauseCounts(
+        {Level.CRITICAL: 9, Level.HIGH: 12, Level.LOW: 1},
+        *(27, 18, 7, 12, 1, 3, (Component.EXPORTER,), 1, 0),
+        new={Level.CRITICAL: 1, Level.HIGH: 1},
+        known={Level.CRITICAL: 8, Level.HIGH: 10},
+        known_met=5,
+    ),
     3,
     (
-        ConfirmedLine(Level.HIGH, "wrong-dtype where: the result has a wrong dtype", True),
-        ConfirmedLine(Level.CRITICAL, "wrong-value squeeze, linear: the result is silently wrong", False),
-        ConfirmedLine(Level.HIGH, "died cumsum: it ends the process", False),
-        ConfirmedLine(Level.LOW, "timed-out sort: it does not end", False),
+        ConfirmedLine(Level.CRITICAL, "`torch.squeeze` + `F.linear` gives wrong values", True, NOW - 90),
+        ConfirmedLine(Level.HIGH, "`torch.where` gives float32 instead of int64 (converter `_where`)", True, NOW - 9),
+        ConfirmedLine(Level.HIGH, "Running compiled `torch.cumsum` ends the process (SIGSEGV)", False, NOW - 9000),
+        ConfirmedLine(Level.LOW, "Compiling `torch.sort` does not come to an end", False, NOW - 9999),
     ),
     (
-        ProvisionalLine(6, "internal-error acos or cos: Unresolved call Op(tirx.acos)", "internal-error-acos-00-11"),
-        ProvisionalLine(1, "wrong-value (no suspect): output 0 should be 1.0, but is 2.0.", "wrong-value-abs-00-11"),
+        ProvisionalLine(6, "Perhaps `acos` or `cos` fails: Unresolved call Op(tirx.acos)", "internal-error-acos-00-11"),
+        ProvisionalLine(1, "A model of 4 operators gives wrong values", "wrong-value-abs-00-11"),
     ),
 )
 """Seven provisional causes, of which two are described here."""
@@ -42,6 +48,7 @@ def snapshot(**other: Any) -> Snapshot:
     values: dict[str, Any] = {
         "folder": Path("/campaigns/night"),
         "seed": 99,
+        "tvm": "0.27.0.post1",
         "pid": 4321,
         "now": NOW,
         "seconds": 3725.0,
@@ -78,7 +85,7 @@ def snapshot(**other: Any) -> Snapshot:
         "curve": [(30 * n, 10 * n, 50 * n, 100 * n, n, 60 * n) for n in range(9)],
         "lanes": (FAILING, SOUND),
         "workers": 2,
-        "tasks": (CurrentTask("test 12346", 98.0), CurrentTask("triage: died in relax-export-c", 60.0)),
+        "tasks": (CurrentTask("testing case 12346", 98.0), CurrentTask("reducing `square` (died)", 60.0, True)),
         "resources": Resources(122_000_000, 1_900_000_000, 5, 17_100_000_000, 51_000_000_000),
     }
     return Snapshot(**{**values, **other})

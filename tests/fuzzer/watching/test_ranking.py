@@ -15,6 +15,7 @@ from fuzzer.findings import finding_file
 from fuzzer.findings.finding_doc import FindingDoc, StoredEvidence
 from fuzzer.findings.severity import Level, Severity
 from fuzzer.triage.investigate import Investigated, Sighting
+from fuzzer.watching.entries import Facts, entries
 from fuzzer.watching.ranking import (
     CSV_HEAD,
     UNSPECIFIED,
@@ -23,14 +24,17 @@ from fuzzer.watching.ranking import (
     Ranked,
     apart,
     csv_rows,
+    details_of,
     furthest_first,
     grouped,
-    lines_of,
     listed_in,
     ranked,
-    worth_a_look,
 )
+from fuzzer.watching.titles import Titles
 from oracles.finding import Component, Kind, Mismatch, WorstElement
+
+OPS = ("relu", "sqrt", "sigmoid")
+"""The operators of the first three findings in the order of their severity."""
 
 Make = Callable[..., tuple[Investigated, Sighting]]
 
@@ -83,9 +87,9 @@ def test_each_finding_is_in_one_family_with_the_most_severe_first(doc: FindingDo
 
 def test_a_family_names_its_other_findings(doc: FindingDoc) -> None:
     family = Family((of(doc, "a", 60.0, "conv2d"), of(doc, "b", 50.0, "conv1d"), of(doc, "c", 50.0, "conv1d")))
-    assert lines_of(family)[2:] == ["      perhaps one cause with 2 other findings: internal-error conv1d"]
+    assert details_of(family)[1:] == ["      perhaps one cause with 2 other findings: internal-error conv1d"]
     many = Family(tuple(of(doc, str(n), 50.0, f"op{n}") for n in range(9)))
-    assert lines_of(many)[2].endswith("internal-error op5, internal-error op6, 2 more")
+    assert details_of(many)[1].endswith("internal-error op5, internal-error op6, 2 more")
 
 
 def test_a_family_without_some_members(doc: FindingDoc) -> None:
@@ -121,18 +125,17 @@ def test_the_first_three_deserve_a_look_and_the_others_are_counted(make: Make, t
             signature = replace(found.signature, kind=kind, skeleton=op, frame=f"some.cc:tvm::relax::{op}")
             store.save(replace(found, signature=signature), {})
     folders = finding_file.folders_in(store.crashes)
-    lines = worth_a_look(listed_in(folders), 4)
-    levels = [line for line in lines if line.endswith(":")]
-    assert len(levels) == len(set(levels)), "a level is a heading once"
-    shown = [line.strip() for line in lines if "  [tvm]  " in line]
-    assert [line.split("-" + op)[0] for line, op in zip(shown, ("relu", "sqrt", "sigmoid"), strict=True)] == [
-        "out-of-bounds-read",
-        "died",
-        "wrong-shape",
+    facts, order = Facts({folder.name: folder for folder in folders}), listed_in(folders)
+    *lines, more = entries(order, facts, Titles(), 3, 4, numbered=True)
+    assert more == "  and 1 other cause"
+    levels = ["critical"] * 2 + [order[2].lead.severity.level]
+    shown = [line.split("  ") for line in lines]
+    assert [(each[1], each[2].strip(), each[-1].split("-" + op)[0]) for each, op in zip(shown, OPS, strict=True)] == [
+        (f"{number}", level, kind)
+        for number, level, kind in zip("123", levels, ("out-of-bounds-read", "died", "wrong-shape"), strict=True)
     ]
-    assert lines[-1] == "  and 1 other cause"
-    assert len(worth_a_look(listed_in(folders[:1]), 1)) == 3
-    assert worth_a_look([], 0) == []
+    assert all("message of" in line for line in lines)
+    assert list(entries([], facts, Titles(), 3, 0)) == []
 
 
 def test_what_cannot_be_read_is_left_out(saved: Path) -> None:
@@ -154,4 +157,4 @@ def test_what_is_only_counted_is_not_among_them(saved: Path) -> None:
     (saved / finding_file.NAME).write_bytes(finding_file.encode(doc))
     assert apart(doc) == UNSPECIFIED
     assert listed_in([saved]) == []
-    assert worth_a_look([], 1) == ["  and 1 finding that `fuzz triage` only counts"]
+    assert list(entries([], Facts({}), Titles(), 3, 1)) == ["  and 1 finding that `fuzz triage` only counts"]

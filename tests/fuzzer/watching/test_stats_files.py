@@ -33,8 +33,8 @@ findings_exporter    : 1
 findings_flaky       : 1
 findings_new         : 3
 findings_24h         : 4
-causes_critical      : 1
-causes_high          : 2
+causes_critical      : 9
+causes_high          : 12
 causes_medium        : 0
 causes_low           : 1
 causes_provisional   : 7
@@ -59,7 +59,7 @@ HEADER = (
     "tests_per_second,lane_results_per_second,cpu_seconds,supervisor_bytes,children_bytes,waiting,parked,triage_used,"
     "causes,provisional"
 )
-LINE = "1800000000,25000.0,12345,67890,1204,10,812,0.5,4.25,30000.4,122000000,1900000000,12,1,0.333,4,7"
+LINE = "1800000000,25000.0,12345,67890,1204,10,812,0.5,4.25,30000.4,122000000,1900000000,12,1,0.333,22,7"
 
 
 def test_fuzz_stats(tmp_path: Path) -> None:

@@ -1,0 +1,92 @@
+"""The titles of findings and of sightings: what people read in every list. A finding has the title of its report, which
+its folder has: no case is read, and no array library is loaded."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from fuzzer.findings.finding_doc import FindingDoc
+from fuzzer.findings.headline import headline, without_lane
+from fuzzer.triage.suspect import Certainty
+from generators.plain_file import MOST_TEXT, read_plain
+from oracles.finding import Kind
+
+WRONG = {
+    Kind.WRONG_VALUE: "gives wrong values",
+    Kind.WRONG_SHAPE: "gives a wrong shape",
+    Kind.WRONG_DTYPE: "gives a wrong dtype",
+    Kind.WRONG_ARITY: "gives a wrong number of outputs",
+    Kind.SECOND_RUN_DIFFERS: "gives different results in two runs",
+    Kind.NONDETERMINISTIC: "gives different results in different processes",
+    Kind.DIED: "ends the process",
+    Kind.TIMED_OUT: "does not come to an end",
+}
+"""What a sighting shows, where its kind says it in a few words."""
+
+
+def title_of(folder: Path, doc: FindingDoc) -> str:
+    """The title of a finding's report without its area, in one line; what was seen, where there is no report."""
+    try:
+        first = read_plain(folder / REPORT, MOST_TEXT).decode(errors="replace").partition("\n")[0]
+    except OSError:  # as in the folder of `fuzz diff` with what is fixed
+        return sighting_title(doc)
+    found = _HEADING.fullmatch(first)
+    return one_line(_plain(found["title"])) if found else sighting_title(doc)
+
+
+REPORT = "issue.md"
+
+_HEADING = re.compile(r"# (?:\\?\[[^\]]*\\?\])* ?(?P<title>.+)")
+
+
+def _plain(markdown: str) -> str:
+    """The text of a heading: without backslashes before punctuation, but for those in code."""
+    parts = re.split(r"(`[^`]+`)", markdown)
+    return "".join(part if number % 2 else re.sub(r"\\([^\w\s])", r"\1", part) for number, part in enumerate(parts))
+
+
+def sighting_title(doc: FindingDoc) -> str:
+    """What was seen, before it is confirmed and reduced: "Perhaps `relu`: no kernel for it"."""
+    operators = doc.suspect.operators
+    if not operators:
+        return one_line(f"A model of {len(doc.ops)} operators {_fails(doc)}" if len(doc.ops) > 1 else _alone(doc))
+    named = " or ".join(f"`{each}`" for each in operators[:SUSPECTS]) + (
+        " or others" if len(operators) > SUSPECTS else ""
+    )
+    sure = doc.suspect.certainty is Certainty.SEEN
+    return one_line(f"{'' if sure else 'Perhaps '}{named} {_fails(doc)}")
+
+
+SUSPECTS = 2
+"""How many suspects a title names."""
+
+
+def _alone(doc: FindingDoc) -> str:
+    return f"`{doc.ops[0]}` {_fails(doc)}" if doc.ops else headline(doc.finding)
+
+
+def _fails(doc: FindingDoc) -> str:
+    return WRONG.get(doc.kind) or f"fails: {without_lane(doc.finding)}"
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+class Titles:
+    """Titles that are read once: until the report is written again, as when its scope was found. Thread-safe,
+    because a title that two threads read is the same."""
+
+    def __init__(self) -> None:
+        self._read: dict[str, tuple[int, str]] = {}
+
+    def of(self, folder: Path, doc: FindingDoc) -> str:
+        try:
+            written = (folder / REPORT).stat().st_mtime_ns
+        except OSError:
+            written = 0
+        held = self._read.get(doc.slug)
+        if held is None or held[0] != written:
+            held = self._read[doc.slug] = written, title_of(folder, doc)
+        return held[1]

@@ -1,0 +1,59 @@
+"""Text fits a terminal of 60, 80 or 120 columns, and no word and no command is cut."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from fuzzer.system.layout import coloured, fitted, wrapped
+
+LINES = (
+    "  1  critical  `F.avg_pool2d` gives wrong values (converter `_avg_pool2d`)  [new; 3 findings; found 5 min ago]  "
+    "wrong-value-avgpool2d-6e4dd706fa5e",
+    "47 causes: 8 critical, 10 high, 27 medium, 2 low; next: .venv/bin/fuzz --replay crashes/wrong-value-IsInf",
+    "      perhaps known upstream: apache/tvm #14795 (divisor_override of avg_pool2d is ignored, in Relay; open issue)",
+    "short",
+    "",
+)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("line", LINES)
+def test_lines_fit_and_keep_their_words(line: str, width: int) -> None:
+    pieces = wrapped(line, width)
+    assert " ".join(" ".join(pieces).split()) == " ".join(line.split())
+    assert all(len(piece) <= width or " next: " in f" {piece}" for piece in pieces)
+    assert all(re.match(r" {4,}\S", piece) for piece in pieces[1:])
+
+
+def test_text_goes_on_below_the_text_of_the_list() -> None:
+    first, *others = wrapped(LINES[0], 80)
+    assert first.startswith("  1  critical  `F.avg_pool2d` ")
+    assert all(re.match(r" {15}\S", each) for each in others)
+
+
+def test_a_command_stays_in_one_piece() -> None:
+    assert "next: .venv/bin/fuzz --replay crashes/wrong-value-IsInf" in [each.strip() for each in wrapped(LINES[1], 60)]
+    quoted = "several words before it, and then `fuzz triage --work --campaign night` investigates all of them"
+    assert any("`fuzz triage --work --campaign night`" in piece for piece in wrapped(quoted, 60))
+
+
+def test_a_word_that_is_too_long_has_a_line_of_its_own() -> None:
+    assert wrapped(f"before {'x' * 70} after", 60) == ["before", f"    {'x' * 70}", "    after"]
+
+
+def test_a_narrow_terminal_wraps_itself() -> None:
+    assert wrapped(LINES[0], 20) == [LINES[0]]
+
+
+def test_each_line_of_a_text_is_wrapped() -> None:
+    assert fitted("a b\n\nc", 80) == "a b\n\nc"
+
+
+def test_colours_change_no_character() -> None:
+    shown = coloured("\n".join(LINES))
+    assert re.sub(r"\x1b\[[0-9;]*m", "", shown) == "\n".join(LINES)
+    assert "\x1b[1;31mcritical\x1b[0m" in shown
+    assert "\x1b[2mwrong-value-avgpool2d-6e4dd706fa5e\x1b[0m" in shown
+    assert coloured("crashes/wrong-value-avgpool2d-6e4dd706fa5e") == "crashes/wrong-value-avgpool2d-6e4dd706fa5e"
