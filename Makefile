@@ -10,7 +10,7 @@ TESTS ?= tests
 PARTS = exhaustive tvm long pages programs browser toolchains
 RUN = $(BIN)/python tests/run_parts.py $(if $(RECORD),--record $(RECORD)) $(if $(MINUTES),--minutes $(MINUTES))
 
-.PHONY: help fuzz install test test-all quick coverage lint toolchains clean $(PARTS:%=test-%)
+.PHONY: help fuzz install docs test test-all quick coverage lint toolchains clean $(PARTS:%=test-%)
 .DEFAULT_GOAL := help
 
 help:
@@ -20,6 +20,7 @@ help:
 	@echo "                       $(PARTS:%=make test-%)"
 	@echo "make quick             install, run the tests that start no compiler and are not slow"
 	@echo "make coverage          install, run $(TESTS), print how many lines they reach; all tests take 25 CPU minutes"
+	@echo "make docs              install, write what documents and golden files quote of the project itself; NAMES=... some"
 	@echo "make clean             remove $(VENV) and caches"
 
 # torch first, in the pinned version: a version range may download several GB of CUDA packages
@@ -49,6 +50,10 @@ lint: $(VENV)/installed
 
 quick: $(VENV)/installed
 	$(BIN)/pytest -n auto --dist worksteal --part gate -m "not slow"
+
+# NAMES are those of the markers in the documents; without them, all texts are written
+docs: $(VENV)/installed
+	@PYTHONPATH=.:tests:tests/generators:benchmarks $(BIN)/python tests/written/make_docs.py $(NAMES)
 
 test: $(VENV)/installed
 	@$(RUN) style types gate

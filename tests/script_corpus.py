@@ -1,8 +1,9 @@
-"""Scripts of every kind of evidence on every lane, of cases that differ in what a script needs: what
-`tests/fuzzer/report/test_script_corpus.py` holds fixed.
+"""Scripts of every kind of evidence on every lane, of cases that differ in what a script needs. `make docs` writes
+their digests, so that their text changes only on purpose.
 
-    PYTHONPATH=.:tests:tests/generators python tests/script_corpus.py FOLDER   writes all scripts, to compare versions
-    PYTHONPATH=.:tests:tests/generators python tests/script_corpus.py          writes the digests that the test reads
+    PYTHONPATH=.:tests:tests/generators python tests/script_corpus.py FOLDER
+
+writes all scripts, which `diff -r` compares with those of another version.
 """
 
 from __future__ import annotations
@@ -32,10 +33,8 @@ from oracles.lane import Engine, Importer, LaneSpec, Params, Pipeline, returns_g
 from oracles.memory_access import Access, MemoryAccess, Side
 from oracles.outcome import FAILURES, Cause, Died, IllFormed, Mutant, MutantFate, Raised, Stage, TimedOut
 
-DIGESTS = Path(__file__).parent / "fuzzer" / "report" / "script_corpus.sha256"
-
 EVERY = 17
-"""The test takes one script of so many: it shares no factor with the number of cases."""
+"""The digests take one script of so many: it shares no factor with the number of cases."""
 
 LLVM = TVM_LANES[0]
 MORE = tuple(
@@ -183,7 +182,7 @@ def scripts(every: int = 1) -> Iterator[tuple[str, str, str]]:
 
 
 def digests() -> dict[str, str]:
-    """One for each lane: over its scripts in the test."""
+    """One for each lane, over one script in `EVERY`."""
     found: dict[str, hashlib._Hash] = {}
     for lane, name, script in scripts(EVERY):
         code = script.partition('"""\n\n')[2]  # without title and signature, which have tests of their own
@@ -192,10 +191,7 @@ def digests() -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:]:
-        for lane, name, script in scripts():
-            path = Path(sys.argv[1], lane, f"{name}.py")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(script)
-    else:
-        DIGESTS.write_text("".join(f"{digest}  {lane}\n" for lane, digest in digests().items()))
+    for lane, name, script in scripts():
+        path = Path(sys.argv[1], lane, f"{name}.py")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(script)

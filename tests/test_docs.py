@@ -9,10 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from fuzzer.findings import record
-from fuzzer.report import wording
-from generators.onnx.rows import OPS as ONNX_OPS
-from generators.torch.ops import OPS
 from oracles.finding import Kind
 
 ROOT = Path(__file__).parents[1]
@@ -63,45 +59,6 @@ def test_a_finding_that_does_not_exist_is_noticed() -> None:
     assert missing_findings(f"Run it:\n\n```\n$ fuzz --replay crashes/{slug}\n```\n") == [slug]
     assert missing_findings(f"For example, in a campaign of yours:\n\n```\n{slug}\n```\n") == []
     assert missing_findings(f"For example {slug}, or another.\n") == [slug]
-
-
-def section_of_readme(title: str) -> str:
-    return (ROOT / "README.md").read_text().partition(f"## {title}\n")[2].partition("\n## ")[0]
-
-
-def test_the_model_that_the_readme_shows_is_that_of_the_finding_that_it_replays() -> None:
-    section = section_of_readme("A finding")
-    (slug,) = set(re.findall(r"fuzz --replay crashes/(\S+)", section))
-    model = re.findall(r"```python\n(.*?)```", section, re.S)[0]
-    assert model in (ROOT / "crashes" / slug / "repro.py").read_text()
-
-
-def test_the_titles_that_the_readme_shows_are_those_of_the_findings() -> None:
-    rows = re.findall(r"^\| \[(.*)\]\(crashes/(\S+)/issue.md\) \|", section_of_readme("Five of its findings"), re.M)
-    assert len(rows) == 5
-    for title, slug in rows:
-        assert title == wording.plain_title(record.read(ROOT / "crashes" / slug))
-
-
-def test_the_ratios_of_the_readme_are_the_medians_of_the_page_about_guidance() -> None:
-    page = (ROOT / "docs" / "guidance.md").read_text()
-    tests, distinct = (
-        float(re.findall(rf"^{what} this / against: median ([\d.]+);", page, re.M)[0]) for what in ("tests", "distinct")
-    )
-    words = " ".join(section_of_readme("How it compares").split())
-    assert f"does {tests:.0f} times the tests and finds {distinct:.1f} times the distinct bugs" in words
-
-
-def test_the_figures_of_the_comparison_are_those_of_its_page() -> None:
-    section, page = section_of_readme("How it compares"), (ROOT / "docs" / "comparison.md").read_text()
-    operators, failures, drawn = (re.findall(r"\d+", row) for row in re.findall(r"^\| .*\d.* \|$", section, re.M)[1:4])
-    of_onnx = {op.name.rpartition("-")[0] for op in ONNX_OPS}
-    assert operators == [str(number) for number in (len(OPS), len(of_onnx), len(ONNX_OPS), 74)]
-    assert f"difftvm {len(OPS)} of PyTorch (" in page
-    rows = re.findall(r"^(nnsmith|random|guided) +(.*)$", page, re.M)
-    last = {arm: re.findall(r"\d+", row)[-5:] for arm, row in rows}  # after all of the CPU time
-    assert failures[-3:] == [last[arm][1] for arm in ("random", "guided", "nnsmith")]
-    assert drawn == [last[arm][4] for arm in ("random", "guided", "nnsmith")]
 
 
 # --- files and modules

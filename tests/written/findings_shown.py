@@ -1,0 +1,46 @@
+"""What README.md and crashes/README.md show of the findings that ship with the project."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from written_text import ROOT, Written, code_block
+
+from fuzzer.findings import record
+from fuzzer.report import wording
+
+CRASHES = ROOT / "crashes"
+
+
+def shipped() -> list[str]:
+    return (CRASHES / "SHIPPED").read_text().split()
+
+
+def count(_: str) -> str:
+    return f"{len(shipped())}"
+
+
+def titles(now: str) -> str:
+    """The rows of a table, each with the title of its finding."""
+
+    def titled(row: re.Match[str]) -> str:
+        return f"| [{wording.plain_title(record.read(CRASHES / row[1]))}](crashes/{row[1]}/issue.md) |"
+
+    return re.sub(r"^\| \[.*\]\(crashes/(\S+)/issue.md\) \|", titled, now, flags=re.MULTILINE)
+
+
+def model(_: str) -> str:
+    """The model in the script of the finding that the page replays."""
+    (slug,) = set(re.findall(r"^\$ fuzz --replay crashes/(\S+)", (ROOT / "README.md").read_text(), re.MULTILINE))
+    script = (CRASHES / slug / "repro.py").read_text()
+    (found,) = (node for node in ast.parse(script).body if isinstance(node, ast.ClassDef) and node.name == "Model")
+    return code_block("\n".join(script.splitlines()[found.lineno - 1 : found.end_lineno]), "python")
+
+
+ROWS = (
+    Written("shipped-findings", "README.md", count),
+    Written("shipped-findings", "crashes/README.md", count),
+    Written("titles-of-findings", "README.md", titles),
+    Written("model-of-a-finding", "README.md", model),
+)

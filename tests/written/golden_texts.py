@@ -1,0 +1,62 @@
+"""Texts that tests hold fixed, so that a change of them is seen in review."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+from written_text import Written
+
+import difftvm
+import difftvm.strategies
+from fuzzer.api.fixture import Difftvm
+
+FIXTURE = ("cases", "check", "check_backend", "check_pass")
+
+
+def scripts(_: str) -> str:
+    """A digest for each lane, over scripts of findings on it. `PYTHONPATH=.:tests:tests/generators python
+    tests/script_corpus.py FOLDER` writes the scripts, which `diff -r` compares with those of the version before."""
+    import script_corpus
+
+    return "".join(f"{digest}  {lane}\n" for lane, digest in script_corpus.digests().items())
+
+
+def public_surface(_: str) -> str:
+    """Each function, class and field that users may name. A change is one for users: CHANGELOG.md names it."""
+    return "".join(f"{line}\n" for line in _surface())
+
+
+def _surface() -> Iterator[str]:
+    """A line for each public name and method of the fixture, and for each field, property and method of a class."""
+    for module in (difftvm, difftvm.strategies):
+        for name in sorted(module.__all__):
+            yield from _described(f"{module.__name__}.{name}", getattr(module, name))
+    for name in FIXTURE:
+        yield f"the fixture difftvm.{name}{inspect.signature(getattr(Difftvm, name))}"
+
+
+def _described(name: str, value: Any) -> Iterator[str]:
+    if not inspect.isclass(value):
+        yield f"{name}{inspect.signature(value)}"
+        return
+    yield f"{name}({', '.join(base.__name__ for base in value.__bases__)})"
+    if dataclasses.is_dataclass(value):
+        for each in dataclasses.fields(value):
+            default = "" if each.default is dataclasses.MISSING else f" = {each.default!r}"
+            yield f"    {each.name}: {each.type}{default}"
+    for key, member in sorted(vars(value).items()):
+        if key.startswith("_") and key != "__init__":
+            continue
+        if isinstance(member, property):
+            yield f"    {key} -> {inspect.signature(member.fget).return_annotation}"  # type: ignore[arg-type]
+        elif inspect.isfunction(member) and not (key == "__init__" and dataclasses.is_dataclass(value)):
+            yield f"    {key}{inspect.signature(member)}"
+
+
+ROWS = (
+    Written("public-surface", "tests/fuzzer/api/public_surface.txt", public_surface, whole=True),
+    Written("scripts", "tests/fuzzer/report/script_corpus.sha256", scripts, whole=True, long=True),
+)

@@ -1,0 +1,46 @@
+"""The drawings of docs/how-it-works.md: which package imports which."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import packages
+from written_text import ROOT, Written, code_block, lines_of_block
+
+PAGE = "docs/how-it-works.md"
+FOLDERS = {"packages": "fuzzer", "campaign": "fuzzer/campaign"}
+"""By the language of the code block, the folder whose packages it shows."""
+
+
+def drawing_of(block: str) -> Callable[[str], str]:
+    """Draws the packages in the order of the page. A package that is new stands after those that it imports."""
+
+    def text(now: str) -> str:
+        structure = packages.structure_of(ROOT, FOLDERS[block])
+        return code_block(packages.drawing(structure, in_order(structure, order_of(now))), block)
+
+    return text
+
+
+def order_of(drawing: str) -> list[str]:
+    return [line.split()[0] for line in lines_of_block(drawing)]
+
+
+def in_order(structure: packages.Structure, before: Sequence[str]) -> list[str]:
+    """The packages, each after those that it imports, and else in the order that they had. Raise `ValueError` where
+    packages import each other."""
+    left = [name for name in before if name in structure.packages]
+    left += sorted(structure.packages - set(left))
+    ordered: list[str] = []
+    while left:
+        for name in left:
+            if all(b not in left or b == name for a, b in structure.arrows if a == name):
+                ordered.append(name)
+                left.remove(name)
+                break
+        else:
+            raise ValueError(f"these packages import each other: {', '.join(left)}")
+    return ordered
+
+
+ROWS = tuple(Written(f"drawing-of-{block}", PAGE, drawing_of(block)) for block in FOLDERS)
