@@ -121,12 +121,14 @@ def _merge(options: TriageOptions, folders: Sequence[Path]) -> None:
 
 def _list(options: TriageOptions) -> None:
     merging.read(options.campaign)  # what cannot be read here is refused; the other views go on without it
-    causes = causes_in(options.campaign)
-    for error in causes.unreadable:
-        say(one_sentence(f"left out: {error}"))
     if options.unsupported or options.known:
-        _count(options, [doc for _, doc in findings_of(options.campaign)[0]])
-    elif options.json:
+        found, unreadable = findings_of(options.campaign)
+        _say_left_out(unreadable)
+        _count(options, [doc for _, doc in found])
+        return
+    causes = causes_in(options.campaign)
+    _say_left_out(causes.unreadable)
+    if options.json:
         print_json(_document(causes, _chosen(options), whole=options.everything))
     elif options.csv:
         writer = csv_writer(sys.stdout, lineterminator="\n")
@@ -135,6 +137,11 @@ def _list(options: TriageOptions) -> None:
         listed = Listed(causes, _chosen(options))
         echo(*listed.lines(), sep="\n")
         last_list.keep(listed.folders)
+
+
+def _say_left_out(errors: Sequence[object]) -> None:
+    for error in errors:
+        say(one_sentence(f"left out: {error}"))
 
 
 def _chosen(options: TriageOptions) -> Chosen:

@@ -535,7 +535,7 @@ def test_gen_takes_a_dialect(fuzz: Fuzz, tmp_path: Path) -> None:
 def test_triage_lists_findings(fuzz: Fuzz, saved: Path) -> None:
     done = fuzz("triage", "--json", "--campaign", saved.parents[1])
     assert (done.returncode, done.stderr) == (DONE, "")
-    (listed,) = json.loads(done.stdout)["findings"]
+    (listed,) = json.loads(done.stdout)["causes"]
     assert (listed["slug"], listed["kind"], listed["component"]) == (saved.name, "internal-error", "tvm")
     plain = fuzz("triage", "--campaign", saved.parents[1])
     assert saved.name in plain.stdout
@@ -560,7 +560,8 @@ def test_triage_of_an_empty_campaign(fuzz: Fuzz, tmp_path: Path) -> None:
     with Store(tmp_path, 1):
         pass
     assert fuzz("triage").stdout == "no findings; next: python -m fuzzer.cli run\n"
-    assert json.loads(fuzz("triage", "--json").stdout) == {"findings": [], "provisional": [], "other_provisional": []}
+    lists = ("causes", "other_causes", "provisional", "other_provisional")
+    assert json.loads(fuzz("triage", "--json").stdout) == dict.fromkeys(lists, [])
     assert fuzz("triage", "--unsupported").stdout == "nothing is counted yet\n"
     assert json.loads(fuzz("triage", "--unsupported", "--json").stdout) == {}
     assert {entry["met"] for entry in json.loads(fuzz("triage", "--known", "--json").stdout)} == {0}

@@ -60,7 +60,7 @@ def failing(sort: type[FakeExecutor] = CostlyExecutor) -> FakeExecutor:
 @pytest.mark.slow
 def test_a_new_finding_gets_its_scope_when_nothing_waits(tmp_path: Path) -> None:
     (scope,) = scopes_of(tmp_path, 0.25, failing())
-    assert scope.statement is not None
+    assert scope.variations
     assert scope.cases >= 10
     folder = next((tmp_path / "crashes").iterdir())
     assert "### Scope" in (folder / "issue.md").read_text()
@@ -131,7 +131,7 @@ def test_a_disk_that_fails_once_loses_no_scope(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("fuzzer.campaign.run.loop.SAVE_SECONDS", 0.05)
     monkeypatch.setattr("fuzzer.campaign.triage.scopes.look_closer", look)
     (scope,) = scopes_of(tmp_path, 0.25, failing())
-    assert scope.statement is not None
+    assert scope.variations
 
 
 def test_a_campaign_that_stops_saves_no_half_of_a_scope(tmp_path: Path) -> None:
