@@ -53,7 +53,7 @@ quick: $(VENV)/installed
 
 # NAMES are those of the markers in the documents; without them, all texts are written
 docs: $(VENV)/installed
-	@PYTHONPATH=.:tests:tests/generators:benchmarks $(BIN)/python tests/written/make_docs.py $(NAMES)
+	@PYTHONPATH=.:tests:tests/generators:tests/fuzzer/watching:benchmarks $(BIN)/python tests/written/make_docs.py $(NAMES)
 
 test: $(VENV)/installed
 	@$(RUN) style types gate

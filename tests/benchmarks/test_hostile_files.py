@@ -19,15 +19,11 @@ from hostile.rows import rows
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "reliability.md").read_text()
 ROWS = {row.name: row for row in rows()}
 
 
-def test_there_are_enough_of_them_and_the_page_says_how_many() -> None:
-    commands = sum(len(row.commands) for row in ROWS.values())
+def test_there_are_enough_of_them() -> None:
     assert len(ROWS) >= 150
-    assert f"{len(ROWS)} rows" in PAGE
-    assert f"{commands:,} runs" in PAGE
     assert all(row.commands for row in ROWS.values())
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 import upstream_forms
@@ -18,9 +16,6 @@ from generators.onnx.random_graph import generate
 from oracles.finding import Kind
 from oracles.lane import Importer
 
-PAGE = Path(__file__).parents[2] / "docs" / "dialects.md"
-LINK = r"\[(\d+)\]\(https://github\.com/apache/tvm/issues/\1\)"
-ROW = re.compile(rf"^\| {LINK} \|" + r" (.*?) \|" * 6 + "$", re.M)
 DRAWS = 600
 """A form that fewer than one in so many cases has is not drawn."""
 
@@ -46,43 +41,6 @@ def test_the_fields_of_a_bug_are_there(bug: Bug) -> None:
     assert all(rows_of(each) for each in (bug.reads, bug.read_by) if each)
     assert bug.runs_in.importer is Importer.ONNX_MODEL
     assert not (bug.why_not and bug.form), "what is not drawn has no conditions"
-
-
-class Cells(NamedTuple):
-    """A row of the table."""
-
-    number: str
-    title: str
-    reported: str
-    fixed: str
-    drawn: str
-    in_newest: str
-    in_oldest: str
-
-
-def table() -> list[Cells]:
-    return [Cells(*cells) for cells in ROW.findall(PAGE.read_text())]
-
-
-def test_the_page_lists_exactly_these() -> None:
-    assert [int(cells.number) for cells in table()] == [bug.number for bug in BUGS]
-    for cells, bug in zip(table(), BUGS, strict=True):
-        assert (cells.title, cells.reported, cells.fixed) == (bug.title, bug.reported, bug.fixed or "-")
-        assert (cells.drawn == f"none: {bug.why_not}") if bug.why_not else int(cells.drawn) > 0
-
-
-def test_the_page_counts_its_rows() -> None:
-    text, rows = " ".join(PAGE.read_text().split()), table()
-    drawn = sum(cells.drawn.isdigit() for cells in rows)
-    unfixed = [cells for cells in rows if cells.fixed == "-"]
-    recent = [cells for cells in rows if cells.fixed in ("0.26", "0.27")]
-    assert f"Of {len(rows)} bugs, cases have the form of {drawn}." in text
-    live = [cells for cells in rows if "shown" in cells.in_newest]
-    assert f"Of {len(unfixed)} bugs without a fix, {len(live)} are shown by TVM 0.27.0.post1," in text
-    assert set(live) <= set(unfixed), "and none of the others"
-    assert [cells.number for cells in unfixed if cells not in live] == ["17866"], "the page says why"
-    shown = sum("shown" in cells.in_oldest for cells in recent)
-    assert f"Of {len(recent)} bugs with a fix in 0.26 or 0.27, {shown} are shown by TVM 0.25.0.post1" in text
 
 
 @pytest.mark.exhaustive

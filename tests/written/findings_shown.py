@@ -1,4 +1,4 @@
-"""What README.md and crashes/README.md show of the findings that ship with the project."""
+"""What README.md, crashes/README.md and .gitignore have of the findings that ship with the project."""
 
 from __future__ import annotations
 
@@ -38,7 +38,16 @@ def model(_: str) -> str:
     return code_block("\n".join(script.splitlines()[found.lineno - 1 : found.end_lineno]), "python")
 
 
+def tracked(now: str) -> str:
+    """Git ignores what campaigns put into crashes/, but for the findings that ship with the project."""
+    kept = [f"!/crashes/{name}\n" for name in ("README.md", "SHIPPED", *(f"{slug}/" for slug in shipped()))]
+    lines = [line for line in now.splitlines(keepends=True) if not line.startswith("!/crashes/")]
+    place = lines.index("/crashes/*\n") + 1
+    return "".join([*lines[:place], *kept, *lines[place:]])
+
+
 ROWS = (
+    Written("tracked-findings", ".gitignore", tracked, whole=True),
     Written("shipped-findings", "README.md", count),
     Written("shipped-findings", "crashes/README.md", count),
     Written("titles-of-findings", "README.md", titles),

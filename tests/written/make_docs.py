@@ -1,6 +1,6 @@
 """Writes what documents and golden files quote of the project itself.
 
-    PYTHONPATH=.:tests:tests/generators:benchmarks python tests/written/make_docs.py [NAME ...]
+    make docs NAMES='NAME ...'
 
 NAME is that of a text, as its markers in a document have it; without names, all are written. A test compares each
 text, so that nothing else has to be mended by hand after a change. Exit codes: 0; 1 if a text could not be made.

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import corpus_counted
+import families_scored
 import findings_shown
 import golden_texts
+import lanes_listed
 import operators_counted
 import packages_drawn
 import pages_quoted
+import planted_counted
+import tables_shown
+import upstream_listed
 from written_text import Written
 
 ROWS: tuple[Written, ...] = (
     *packages_drawn.ROWS,
+    *lanes_listed.ROWS,
     *operators_counted.ROWS,
+    *tables_shown.ROWS,
     *findings_shown.ROWS,
     *pages_quoted.ROWS,
+    *corpus_counted.ROWS,
+    *families_scored.ROWS,
+    *planted_counted.ROWS,
+    *upstream_listed.ROWS,
     *golden_texts.ROWS,
 )

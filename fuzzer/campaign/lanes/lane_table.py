@@ -8,6 +8,7 @@ from typing import assert_never
 
 import msgspec
 
+from fuzzer.campaign.lanes.lane_purposes import purpose_of
 from fuzzer.lanes import DIALECT_LANES, EVALUATED_LANES, HONEST_LANES, RELAX_LANES, RELAY_LANES
 from fuzzer.lanes.base.availability import (
     THIS,
@@ -72,12 +73,13 @@ def _cells(row: LaneRow) -> tuple[str, ...]:
 
 
 def document(machine: Machine = THIS) -> list[dict[str, object]]:
-    """The table for `--json`: the fields of each lane, and `when`, `adds` and `here`."""
+    """The table for `--json`: the fields of each lane, and `when`, `adds`, `purpose` and `here`."""
     return [
         {
             **msgspec.to_builtins(row.lane),
             "when": row.when,
             "adds": describe_additions(row.lane),
+            "purpose": purpose_of(row.lane),
             "here": _here(row.here),
         }
         for row in rows(machine)

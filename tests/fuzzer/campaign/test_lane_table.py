@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from fuzzer.campaign.lanes.lane_purposes import PURPOSES, purpose_of
 from fuzzer.campaign.lanes.lane_table import LISTED, WHEN, document, text
-from fuzzer.lanes import (
-    EVALUATED_LANES,
-    HONEST_LANES,
-    MODEL_LANES,
-    MODEL_SAMPLED_LANES,
-    MODULE_LANES,
-    MODULE_SAMPLED_LANES,
-    ONNX_LANES,
-    REFERENCES,
-    RELAX_REFERENCES,
-    RELAY_LANES,
-    SAMPLED_LANES,
-    TVM_LANES,
-)
 from fuzzer.lanes.base.availability import Machine
 from fuzzer.system.devices import Device
 from oracles.targets import TARGETS
@@ -39,26 +27,17 @@ RICH = Machine(
 )
 
 
-def test_the_page_has_a_line_for_each_lane_and_no_other() -> None:
-    lines = re.findall(r"^\| `([\w-]+)` \| \S.* \|$", PAGE, re.M)
-    of_torch = (*REFERENCES, *EVALUATED_LANES, *TVM_LANES, *SAMPLED_LANES)
-    of_onnx = (*ONNX_LANES, *MODEL_LANES, *MODEL_SAMPLED_LANES)
-    of_relax = (*RELAX_REFERENCES, *MODULE_LANES, *MODULE_SAMPLED_LANES)
-    lanes = (*of_torch, *of_onnx, *of_relax, *RELAY_LANES, *HONEST_LANES)
-    assert lines == [lane.name for lane in lanes]
-
-
-def test_the_page_names_each_checker() -> None:
-    rows = dict(re.findall(r"^\| (\w+) \| (`.*) \| .* \|$", PAGE, re.M))
-    assert {name: re.findall(r"`([\w.-]+)`", cell) for name, cell in rows.items()} == {
-        row.name: [each.program for each in row.written.checkers] for row in TARGETS if row.written
-    }
-    assert all(each.install in PAGE for row in TARGETS if row.written for each in row.written.checkers)
-
-
 def test_the_page_says_when_a_campaign_takes_a_lane() -> None:
     (sentence,) = re.findall(r"second column says when a campaign takes the lane: (.*?)\. ", " ".join(PAGE.split()))
     assert re.findall(r"`([^`]+)`", sentence) == list(WHEN)
+
+
+def test_each_lane_has_a_purpose_and_no_other_has() -> None:
+    assert all(purpose_of(lane) for lane in LISTED)
+    assert set(PURPOSES) <= {lane.name for lane in LISTED}
+    new = replace(LISTED[-1], name="relax-module-new")
+    with pytest.raises(KeyError, match="write down what the lane relax-module-new is for in fuzzer/"):
+        purpose_of(new)
 
 
 def test_each_lane_is_listed_once() -> None:
@@ -93,13 +72,14 @@ def test_what_a_machine_can_do(lane: str, bare: str, rich: str) -> None:
 
 def test_for_machines() -> None:
     rows = {row["name"]: row for row in document(BARE)}
-    keys = ("engine", "importer", "target", "when", "adds", "here")
+    keys = ("engine", "importer", "target", "when", "adds", "purpose", "here")
     assert {key: rows["relax-export-c-clang"][key] for key in keys} == {
         "engine": "tvm",
         "importer": "export",
         "target": "c-clang",
         "when": "where new failures are likely",
         "adds": "target c-clang",
+        "purpose": "another C compiler on the same source",
         "here": {"is": "missing", "why": "none of clang is on PATH"},
     }
     assert rows["relax-export-wasm32"]["here"] == {

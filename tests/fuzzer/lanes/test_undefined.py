@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -306,9 +305,3 @@ def test_nothing_is_compared_where_the_number_decides_whether_the_graph_runs() -
     )
     case = case_of({"x0": "float32[1]", "x1": "float32[2]"}, calls, "y0 y1", lambda item: numbers[item.value.name])
     assert [each.ill.tolist() for each in reference_of(case)] == [[True], [True, True]]
-
-
-def test_the_page_has_each_row() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "tolerance.md").read_text()
-    for row in ROWS:
-        assert f"| `{row.name}` | {row.what} | {'; '.join(row.sources)} |\n" in page

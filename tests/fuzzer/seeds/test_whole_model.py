@@ -16,7 +16,6 @@ from fuzzer.api.model_cases import cases_of
 from fuzzer.seeds import whole_model
 from generators.domain import ANY
 from generators.graph import Array, Invalid, Role
-from generators.onnx.schema import FIRST_KNOWN, newest_known_opset
 
 pytestmark = pytest.mark.slow
 
@@ -81,11 +80,6 @@ def test_inputs_that_do_not_fit_are_refused(tmp_path: Path, inputs: dict[str, Ar
     with pytest.raises(Invalid) as refused:
         whole_model.read(path, inputs)
     assert str(refused.value) == f"{path}: {why}"
-
-
-def test_the_page_has_the_opsets_that_are_read() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "import.md").read_text()
-    assert f"The opset of the file must be within {FIRST_KNOWN} to {newest_known_opset()}." in page
 
 
 def test_what_is_no_model_or_too_large_is_refused_with_one_line(

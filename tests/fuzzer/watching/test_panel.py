@@ -57,10 +57,6 @@ def test_with_numbers_for_those_who_develop_difftvm() -> None:
     ]
 
 
-def test_the_documents_show_this_screen() -> None:
-    assert "\n".join(shown()) in (Path(__file__).parents[3] / "docs" / "watching.md").read_text()
-
-
 def test_a_run_with_an_aim_has_a_line_for_it() -> None:
     lines = shown(height=40, aim="3 pieces; 4 operators with a row; none without a row")
     assert lines[3] == "aim        3 pieces; 4 operators with a row; none without a row"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,7 +16,6 @@ import families as benchmark
 from fuzzer.findings.families.similarity import features, weights
 
 FINDINGS = benchmark.read()
-PAGE = (Path(__file__).parents[4] / "docs" / "families.md").read_text()
 
 
 def test_there_are_enough_findings_and_each_has_a_cause_and_a_line() -> None:
@@ -43,14 +41,6 @@ def test_precision_and_recall_by_five_fold_split() -> None:
     score = scores[threshold]
     assert score.precision >= benchmark.LEAST_PRECISION
     assert score.recall >= benchmark.LEAST_RECALL
-    assert benchmark.chosen(threshold, score) in PAGE
-
-
-def test_the_page_says_how_many_findings_and_causes_there_are() -> None:
-    causes = Counter(each.cause for each in FINDINGS)
-    largest = [count for _, count in causes.most_common(8)]
-    assert f"{len(FINDINGS)} findings, {len(causes)} causes; the largest have {largest}" in PAGE
-    assert f"{len(FINDINGS)} findings of four campaigns" in PAGE
 
 
 @pytest.mark.slow
