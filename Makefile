@@ -51,9 +51,10 @@ lint: $(VENV)/installed
 quick: $(VENV)/installed
 	$(BIN)/pytest -n auto --dist worksteal --part gate -m "not slow"
 
-# NAMES are those of the markers in the documents; without them, all texts are written
+# NAMES are those of the markers in the documents; without them, all texts are written. Files that were renamed since
+# the commit SINCE, the last one by default, get their new names in the documents
 docs: $(VENV)/installed
-	@PYTHONPATH=.:tests:tests/generators:tests/fuzzer/watching:benchmarks $(BIN)/python tests/written/make_docs.py $(NAMES)
+	@PYTHONPATH=.:tests:tests/generators:tests/fuzzer/watching:benchmarks $(BIN)/python tests/written/make_docs.py $(NAMES) $(if $(SINCE),--since $(SINCE))
 
 test: $(VENV)/installed
 	@$(RUN) style types gate

@@ -63,6 +63,8 @@ def test_a_finding_that_does_not_exist_is_noticed() -> None:
 
 # --- files and modules
 
+RENAMED = "if it was renamed, run `make docs`, with SINCE=COMMIT where the rename is committed"
+
 
 def missing_paths(text: str) -> list[str]:
     """Paths of the project that a page names, and that match no file."""
@@ -91,12 +93,12 @@ def missing_modules(text: str) -> list[str]:
 
 @every_page
 def test_every_file_that_a_page_names_exists(page: Path) -> None:
-    assert missing_paths(page.read_text()) == []
+    assert missing_paths(page.read_text()) == [], RENAMED
 
 
 @every_page
 def test_every_module_that_a_page_names_exists(page: Path) -> None:
-    assert missing_modules(page.read_text()) == []
+    assert missing_modules(page.read_text()) == [], RENAMED
 
 
 def test_a_file_and_a_module_that_do_not_exist_are_noticed() -> None:

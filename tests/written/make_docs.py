@@ -1,9 +1,10 @@
 """Writes what documents and golden files quote of the project itself.
 
-    make docs NAMES='NAME ...'
+    make docs NAMES='NAME ...' SINCE=COMMIT
 
-NAME is that of a text, as its markers in a document have it; without names, all are written. A test compares each
-text, so that nothing else has to be mended by hand after a change. Exit codes: 0; 1 if a text could not be made.
+NAME is that of a text, as its markers in a document have it; without names, all are written. Before that, the new
+names of files that were renamed since a commit (the last one, if none is given) are put into documents. A test
+compares each text. Exit codes: 0; 1 if a text could not be made.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from renamed_files import NoGit, mend, renamed
 from written_rows import ROWS
 from written_text import ROOT, Written
 
@@ -37,9 +39,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Write what documents and golden files quote of the project itself.")
     names = sorted({row.name for row in ROWS})
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(names)}")
-    wanted = set(parser.parse_args(arguments).names)
+    parser.add_argument("--since", default="HEAD", metavar="COMMIT", help="look for files that were renamed since then")
+    options = parser.parse_args(arguments)
+    wanted = set(options.names)
     if unknown := sorted(wanted - set(names)):
         parser.error(f"there is no text {', '.join(unknown)}: the texts are {', '.join(names)}")
+    try:
+        for name in mend(renamed(options.since)):
+            print(f"{name}: has the new names of renamed files")
+    except NoGit as error:
+        print(f"renamed files are not looked for: {error}", file=sys.stderr)
     return 0 if write(row for row in ROWS if not wanted or row.name in wanted) else 1
 
 

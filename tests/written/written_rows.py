@@ -7,10 +7,12 @@ import families_scored
 import findings_shown
 import golden_texts
 import lanes_listed
+import lines_counted
 import operators_counted
 import packages_drawn
 import pages_quoted
 import planted_counted
+import programs_listed
 import tables_shown
 import upstream_listed
 from written_text import Written
@@ -26,5 +28,7 @@ ROWS: tuple[Written, ...] = (
     *families_scored.ROWS,
     *planted_counted.ROWS,
     *upstream_listed.ROWS,
+    *lines_counted.ROWS,
+    *programs_listed.ROWS,
     *golden_texts.ROWS,
 )
