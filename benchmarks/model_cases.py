@@ -7,8 +7,8 @@ a file that are, or return, a torch.nn.Module, the tuple of its inputs and, wher
 A file `NAME.npz` or `NAME.WORD.npz` beside `NAME.onnx` has inputs: the model is checked with drawn inputs, and with
 each of these. Each check is a process of its own with a limit of wall seconds.
 
-What is said: `right` where a lane ran and nothing was found, with what was not run, not covered and not judged;
-`findings` with their lines; `nothing` where there was nothing to check, with the reason.
+What is said: the lanes that ran, how many elements were judged, and what was not run, not covered and not judged;
+`findings` with their lines before that; `nothing` where there was nothing to check, with the reason.
 """
 
 from __future__ import annotations
@@ -142,7 +142,12 @@ def made_by(model: Model) -> tuple[Any, ...]:
 
 def of_checked(checked: difftvm.Checked) -> str:
     """What a check ran, in one line."""
-    lines = [("right", ", ".join(checked.ran) or "in no lane"), ("cases", str(checked.cases))]
+    lines = [
+        ("ran", ", ".join(checked.ran) or "in no lane"),
+        ("cases", str(checked.cases)),
+        ("judged", str(checked.judged)),
+    ]
+    lines += [("unjudged", f"{count}, {why}") for why, count in checked.unjudged]
     lines += [("not run", f"{lane}: {why[:SHOWN]}") for lane, why in checked.not_run]
     lines += [("not covered", each[:SHOWN]) for each in checked.not_covered]
     lines += [("not judged", each[:SHOWN]) for each in checked.not_judged]

@@ -6,6 +6,7 @@ TVM.
 
 from fuzzer.api.check import check as check
 from fuzzer.api.checked import Checked as Checked
+from fuzzer.api.checked import NothingJudged as NothingJudged
 from fuzzer.api.checked import NotWhole as NotWhole
 from fuzzer.api.finding_error import FindingError as FindingError
 from fuzzer.api.found_failure import FoundFailure as FoundFailure
@@ -29,6 +30,7 @@ __all__ = [
     "FoundFailure",
     "Invalid",
     "NotWhole",
+    "NothingJudged",
     "PassNotReached",
     "PassReport",
     "cases",

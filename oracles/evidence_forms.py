@@ -64,6 +64,7 @@ FORMS: Forms = {
     (Facts, "behaviour"): SHORT_TEXT,
     (Facts, "undefined"): NAME,
     (Facts, "reached"): SHORT_TEXT,
+    (Facts, "overflow"): _VALUE,
     (Facts, "pointed"): _VALUE,
     (WrongOperand, "value"): _VALUE,
     **{

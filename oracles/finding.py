@@ -94,6 +94,7 @@ class Mismatch:
     elements         how many elements the output has
     wrong            how many of them differ by more than is allowed
     ill_conditioned  how many of them are not compared
+    wide             how many of the others have a tolerance that reaches the size of the number
     against          whose result was expected: PyTorch's, that of the lane's first run, that of the plain sibling
     by               what the lane does and its sibling does not: "pipeline zero", "ScriptRoundTrip", "library"
     """
@@ -107,6 +108,7 @@ class Mismatch:
     ill_conditioned: int = 0
     against: str = PYTORCH
     by: str = ""
+    wide: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,6 +96,8 @@ class Facts:
     base             what the lane cost in the base, where it came to an end there too
     trace            what the lane recorded for blame, where its `tracing` requests that
     undefined        the rows of `generators.undefined` that hold for a node, of a lane that measures the envelope
+    overflow         the first value with a finite number that is too large for its dtype, of a lane that measures the
+                     envelope; "" where there is none
     pointed          the value of the graph at whose node the lane raised, where the exception's frames tell it; no
                      finding has it
     wrong_operand    what a converter has given a wrong type to, on the way to that node; no finding has it
@@ -120,6 +122,7 @@ class Facts:
     base: BaseCosts | None = None
     trace: Trace | None = None
     undefined: tuple[str, ...] = ()
+    overflow: str = ""
     pointed: str = ""
     wrong_operand: WrongOperand | None = None
 

@@ -105,7 +105,7 @@ def _together(eager: Ran, truth: Ran, envelope: Ran) -> tuple[Expected, ...] | N
 @remembered(REFERENCES)
 def _judged_by(right: tuple[Expected, ...]) -> tuple[Expected, ...]:
     """The full reference, in which the elements that rounding does not explain are marked too."""
-    return tuple(Expected(r.eager, r.truth, r.envelope, r.ill | _doubtful(r)) for r in right)
+    return tuple(Expected(r.eager, r.truth, r.envelope, r.ill | doubtful(r)) for r in right)
 
 
 @remembered(REFERENCES, of=1)
@@ -123,12 +123,12 @@ def _as_eager_has_it(right: Expected) -> Expected:
     if not holds_floats(right.eager):
         return right
     eager, truth = right.eager.astype(np.float64), rounded_to(right.truth, right.eager.dtype)
-    doubtful = _doubtful(right) | (np.isfinite(eager) != np.isfinite(truth))
-    return Expected(right.eager, np.where(doubtful, eager, right.truth), right.envelope, right.ill)
+    far = doubtful(right) | (np.isfinite(eager) != np.isfinite(truth))
+    return Expected(right.eager, np.where(far, eager, right.truth), right.envelope, right.ill)
 
 
 @remembered(OUTPUTS)
-def _doubtful(right: Expected) -> npt.NDArray[np.bool_]:
+def doubtful(right: Expected) -> npt.NDArray[np.bool_]:
     """Mark the elements where rounding does not explain the difference between the eager result and the truth."""
     eager, truth = right.eager, right.truth
     if eager.shape != truth.shape:

@@ -91,6 +91,16 @@ def _tolerance(right: Expected, rounding: Rounding) -> npt.NDArray[np.float64]:
         return C * (allowance.growth * uncertainty(right) + relative * largest)
 
 
+def is_wide(right: Expected, rounding: Rounding = Rounding.SAME) -> npt.NDArray[np.bool_]:
+    """Return where the tolerance reaches the size of the number: zero would be right there. A zero that rounding does
+    not move is none of these, and no integer is."""
+    if not holds_floats(right.eager):
+        return np.zeros(right.eager.shape, np.bool_)
+    size = np.abs(right.truth.astype(np.float64))
+    is_exact = (size == 0) & (right.envelope == 0) & (right.eager == 0) & (rounding is Rounding.SAME)
+    return np.asarray((tolerance(right, rounding) >= size) & np.isfinite(size) & np.isfinite(right.eager) & ~is_exact)
+
+
 def mismatch(output: int, actual: Array, right: Expected, rounding: Rounding = Rounding.SAME) -> Mismatch | None:
     """Compare one output of the right shape and dtype; return None where all of it is within tolerance."""
     if holds_floats(right.eager):
@@ -123,6 +133,7 @@ def mismatch(output: int, actual: Array, right: Expected, rounding: Rounding = R
         actual.size,
         wrong,
         ill,
+        wide=int(np.count_nonzero(is_wide(right, rounding) & ~right.ill)),
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fuzzer.api.checked import Checked, NothingRan, NotWhole
+from fuzzer.api.checked import Checked, NothingJudged, NothingRan, NotWhole
 from fuzzer.api.finding_error import FindingError
 from fuzzer.api.model_cases import cases_of
 from fuzzer.api.model_check import ModelCheck
@@ -84,7 +84,7 @@ def check(
     folder     where findings are saved; by default `.difftvm` in the working directory
     reduce     False: a failure is saved as it is, which takes a fraction of the time
     aliasing   True: an output that shares memory with an input is a failure, where PyTorch's has memory of its own
-    strict     True: a model that was not compiled whole is a failure
+    strict     True: a model that was not compiled whole, or of which no value was judged, is a failure
     dynamic_shapes
                for a module, as torch.export takes them: these sizes stay open, and the compiled model runs at those of
                the inputs, at 1, 2 and 7, and at the largest that is allowed if that is at most 64
@@ -103,7 +103,8 @@ def check(
     checked, the latter with the values that PyTorch computes there; those of a file with drawn values.
 
     Raises `FindingError`, an AssertionError, where a lane fails in three of three runs; with `strict`, `NotWhole`, an
-    AssertionError, where no lane fails and a part of the model was not compiled. Raises `Invalid`, a ValueError,
+    AssertionError, where no lane fails and a part of the model was not compiled, or `NothingJudged` where none of its
+    values was judged. Raises `Invalid`, a ValueError,
     where there is nothing to check: no operator is known, the reference refuses the model, or no lane ran. Raises
     `EnvironmentMissing` where the toolchain is not installed or does not start.
     """
@@ -135,9 +136,11 @@ def check(
 
 
 def _strictly(checked: Checked) -> Checked:
-    """Raise `NotWhole` unless all of the model was compiled."""
+    """Raise `NotWhole` unless all of the model was compiled, and `NothingJudged` where no value of it was judged."""
     if not checked.whole:
         raise NotWhole(checked)
+    if checked.none_judged:
+        raise NothingJudged(checked)
     return checked
 
 

@@ -17,6 +17,15 @@ class NotWhole(AssertionError):
         super().__init__(f"not all of the model was compiled; strict=False allows that:{listed}")
 
 
+class NothingJudged(AssertionError):
+    """A strict check found no failure, but judged no value of the model. `checked` says what ran."""
+
+    def __init__(self, checked: Checked) -> None:
+        self.checked = checked
+        listed = "".join(f"\n  {each}" for each in checked.not_judged)
+        super().__init__(f"no value of the model was judged; strict=False allows that:{listed}")
+
+
 class NothingRan(Invalid):
     """No lane can run the model: there is nothing to compare."""
 
@@ -34,6 +43,8 @@ class Checked:
     seconds        wall time
     aliased        lanes that return an output which shares memory with an input, where PyTorch's does not. That is no
                    failure unless `aliasing` is given
+    judged         how many elements of the results were judged, in all cases
+    unjudged       why others were not, each with how many
     not_judged     what was compiled and whose values nothing was compared with, each with the reason; of a Relax
                    module, the operators without a definition: its values were compared with those of the program
                    without optional passes
@@ -54,8 +65,15 @@ class Checked:
     elsewhere: tuple[str, ...] = ()
     not_given: str = ""
     in_form: tuple[FoundFailure, ...] = ()
+    judged: int = 0
+    unjudged: tuple[tuple[str, int], ...] = ()
 
     @property
     def whole(self) -> bool:
         """Whether each operator of the model is in a case that at least one lane compiled."""
         return not self.not_covered
+
+    @property
+    def none_judged(self) -> bool:
+        """Whether lanes gave numbers, and none of them was judged: then nobody knows whether the model is right."""
+        return bool(self.unjudged) and not self.judged

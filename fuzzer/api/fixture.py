@@ -11,7 +11,7 @@ from typing import Any
 
 from fuzzer.api import check as checking
 from fuzzer.api import own_passes, random_cases
-from fuzzer.api.checked import Checked, NothingRan
+from fuzzer.api.checked import Checked, NothingJudged, NothingRan
 from fuzzer.api.pass_report import PassReport
 from fuzzer.api.stored_cases import StoredCases
 from generators.graph import Case
@@ -60,8 +60,8 @@ class Difftvm:
 
     def check(self, model: Any, inputs: Any = None, **options: Any) -> Checked | None:
         """`difftvm.check`, which saves findings in the folder of the test, and which is strict: a model that is not
-        compiled whole fails the test. Return None where no lane can run a case of `cases`; a test in which none can be
-        run fails."""
+        compiled whole, or of which no value is judged, fails the test. Return None where no lane can run a case of
+        `cases`; a test in which none can be run fails."""
         __tracebackhide__ = True
         options.setdefault("folder", self.folder)
         options.setdefault("strict", True)
@@ -72,6 +72,10 @@ class Difftvm:
             if model is not self._current:
                 raise
             return None
+        except NothingJudged as unjudged:
+            if model is not self._current:
+                raise
+            done = unjudged.checked  # of few drawn cases, rounding decides each number
         self._ran += 1
         if done.aliased:
             lanes = ", ".join(done.aliased)

@@ -27,6 +27,7 @@ from fuzzer.triage.reproduce import is_valid, judged_by, judged_run
 from generators.dialect import dialect_named
 from generators.graph import Case, Invalid
 from oracles.finding import Component
+from oracles.judged_elements import JudgedElements, judged_elements, why_none
 from oracles.lane import LaneSpec, is_eager, is_reference
 from oracles.outcome import Built, Outcome, Outcomes, Ran, Result, Unsupported, why_no_result
 from oracles.reference import expected
@@ -64,6 +65,8 @@ class ModelCheck:
     _not_confirmed: list[str] = field(default_factory=list)
     _not_covered: list[str] = field(default_factory=list)
     _not_judged: list[str] = field(default_factory=list)
+    _judged: int = 0
+    _unjudged: Counter[str] = field(default_factory=Counter)
     _aliased: list[str] = field(default_factory=list)
     _elsewhere: list[str] = field(default_factory=list)
 
@@ -73,7 +76,10 @@ class ModelCheck:
         own = [(lane, outcome) for lane, outcome in result.outcomes.items() if lane in self.lanes]
         self._outcomes += [*own, *_absent(result.outcomes)]
         self._not_covered += _not_compiled(case, own)
-        self._not_judged += [*_only_compiled(own), *_not_judged(case, result.outcomes)]
+        found = judged_elements(result.outcomes, self.lanes)
+        self._judged += found.judged
+        self._unjudged.update(dict(found.reasons))
+        self._not_judged += [*_only_compiled(own), *_not_judged(case, result.outcomes, found)]
         failing = []
         for each in every:
             if not fails_check(each.finding.kind, aliasing=self.aliasing):
@@ -103,6 +109,8 @@ class ModelCheck:
             tuple(dict.fromkeys(self._elsewhere)),
             not_given,
             tuple(self.failures) if self.in_form else (),
+            self._judged,
+            tuple(self._unjudged.most_common()),
         )
 
     @property
@@ -163,9 +171,11 @@ def _only_compiled(outcomes: Sequence[tuple[LaneSpec, Outcome]]) -> Iterator[str
             yield f"{lane.name}: it is only compiled: {found.why}"
 
 
-def _not_judged(case: Case, outcomes: Outcomes) -> Iterator[str]:
-    """A line for a case whose values have no reference."""
+def _not_judged(case: Case, outcomes: Outcomes, found: JudgedElements) -> Iterator[str]:
+    """A line for a case of which no value is judged."""
     if expected(outcomes) is not None:
+        if found.none:
+            yield why_none(case, found)
         return
     reasons = (
         f"{lane.name}: {why}" for lane, out in outcomes.items() if is_reference(lane) and (why := why_no_result(out))

@@ -146,7 +146,7 @@ def run(lab: Lab, store: Store, request: MinimizeRequest, workers: int) -> Inves
     if note := _note_on_judges(outcomes):
         say(note)
     done = [_minimized(lab, store, request, sighting, workers) for sighting in found]
-    return Investigation(tuple(done), () if done else tuple(endings(outcomes, request.lanes)))
+    return Investigation(tuple(done), () if done else tuple(endings(request.case, outcomes, request.lanes)))
 
 
 def _in_windows(lab: Lab, store: Store, request: MinimizeRequest, workers: int) -> list[Minimized]:

@@ -88,6 +88,7 @@ def _element(record: FindingRecord, mismatch: Mismatch) -> tuple[tuple[str, str]
         return _nonempty(((expected, mismatch.expected), (actual, mismatch.actual)))
     right = worst.expected if worst.truth is None else worst.truth
     ill = f"; {mismatch.ill_conditioned} are left out: rounding decides them" if mismatch.ill_conditioned else ""
+    ill += f"; of {mismatch.wide}, the tolerance is as wide as the number" if mismatch.wide else ""
     allowed = f"{worst.tolerance:.3g}" if worst.tolerance else "none"
     rows = (
         ("worst element", f"output {mismatch.output}, {list(worst.index)}"),

@@ -79,6 +79,7 @@ DEFAULTS: dict[object, dict[str, object]] = {
         "undefined": (),
         "base": None,
         "trace": None,
+        "overflow": "",
         "pointed": "",
         "wrong_operand": None,
     },
@@ -93,6 +94,7 @@ DEFAULTS: dict[object, dict[str, object]] = {
         "ill_conditioned": 0,
         "against": "PyTorch",
         "by": "",
+        "wide": 0,
     },
     SideEffect(): {"modified": (), "aliases": ()},
     Mutant("a", MutantFate.RAISED): {

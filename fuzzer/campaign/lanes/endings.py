@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from fuzzer.system.terminal import number_of
+from generators.graph import Case
+from oracles.judged_elements import elements_line, judged_elements, why_none
 from oracles.lane import LaneSpec
 from oracles.outcome import (
     Broken,
@@ -23,9 +25,10 @@ from oracles.outcome import (
 from oracles.reference import expected
 
 
-def endings(outcomes: Outcomes, lanes: Sequence[LaneSpec]) -> Iterator[str]:
+def endings(case: Case, outcomes: Outcomes, lanes: Sequence[LaneSpec]) -> Iterator[str]:
     """Yield a line for each way in which some of the lanes ended: how many, which, and why they have no result."""
-    are_judged = expected(outcomes) is not None
+    found = judged_elements(outcomes, lanes)
+    are_judged = expected(outcomes) is not None and not found.none
     groups: dict[tuple[str, str], list[str]] = {}
     for lane in lanes:
         outcome = outcomes.get(lane, Skipped("the case was not run"))
@@ -33,6 +36,10 @@ def endings(outcomes: Outcomes, lanes: Sequence[LaneSpec]) -> Iterator[str]:
         groups.setdefault((ending, why_no_result(outcome)), []).append(lane.name)
     for (ending, why), names in groups.items():
         yield f"{number_of(len(names), 'lane')} {ending}: {', '.join(names)}{f' ({why})' if why else ''}"
+    if found.none and expected(outcomes) is not None:
+        yield why_none(case, found)
+    elif found.judged:
+        yield elements_line(found)
 
 
 def _ending(outcome: Outcome, *, are_judged: bool) -> str:

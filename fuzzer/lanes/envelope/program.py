@@ -85,6 +85,8 @@ class Program:
         self.has_many_sums = sum(step.sizes.is_long_sum for step in self._steps) > 1
         self.compares_floats = any(map(_compares_floats, self.graph.nodes, repeat(types)))
         self.saw_denormals = self.saw_nan_times_zero = self.saw_not_finite = False
+        self.overflow = ""
+        """The first value with a finite number that is too large for its dtype."""
 
     def run(self, sample: Sample) -> list[Array]:
         with torch.no_grad(), self._dialect.double_precision():
@@ -146,6 +148,8 @@ class Program:
                 for result in step.node.results:
                     dtype = result.type.dtype
                     self._look_at(values[result.name], dtype, step.flushes_below(args, dtype))
+                    if not self.overflow and _overflows(values[result.name], dtype):
+                        self.overflow = result.name
         return [values[name] for name in self.graph.outputs]
 
     def _look_at(self, value: torch.Tensor, dtype: DType, below: float = 0.0) -> None:
@@ -209,6 +213,11 @@ class _Step:
         )
         largest = max((float(torch.where(torch.isfinite(each), each, 0.0).max()) for each in numbers), default=1.0)
         return tiny(dtype) * self.sizes.terms * max(1.0, largest)
+
+
+def _overflows(made: torch.Tensor, dtype: DType) -> bool:
+    """Whether a finite number is too large for the dtype."""
+    return dtype.is_float and bool((torch.isfinite(made) & ~torch.isfinite(made.to(getattr(torch, dtype)))).any())
 
 
 def _floats_to(dtype: torch.dtype, values: torch.Tensor) -> torch.Tensor:

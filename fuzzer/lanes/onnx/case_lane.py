@@ -40,7 +40,7 @@ class OnnxCaseLane:
                 program = program_of(prepared, accuracy_of(spec.target))
                 step(Stage.RUN)
                 measured = tuple(envelope(program))
-                step.note(undefined=program.undefined)
+                step.note(undefined=program.undefined, overflow=program.overflow)
                 return Ran(measured)
             case _:
                 raise ValueError(f"no onnx lane {spec.variant!r}")

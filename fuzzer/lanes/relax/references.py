@@ -37,7 +37,7 @@ class RelaxCaseLane:
             case "envelope":
                 nodes = Program(prepared.case, RELAX, accuracy_of(spec.target))
                 measured = tuple(envelope(nodes))
-                step.note(undefined=nodes.undefined)
+                step.note(undefined=nodes.undefined, overflow=nodes.overflow)
                 return Ran(measured)
             case _:
                 raise ValueError(f"no lane of definitions {spec.variant!r}")

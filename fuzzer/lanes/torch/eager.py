@@ -54,7 +54,7 @@ class TorchLane:
                     step(Stage.RUN)
                     nodes = Program(prepared.case, TORCH, accuracy_of(spec.target))
                     measured = tuple(envelope(nodes))
-                    step.note(undefined=nodes.undefined)
+                    step.note(undefined=nodes.undefined, overflow=nodes.overflow)
                     return Ran(measured)
                 case _:
                     raise ValueError(f"no torch lane {spec.variant!r}")

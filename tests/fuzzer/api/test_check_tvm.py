@@ -291,3 +291,26 @@ def test_the_import_loads_no_compiler() -> None:
     code = "import difftvm, sys; print([name for name in ('torch', 'tvm', 'onnxruntime') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, env=_path())
     assert done.stdout.strip() == "[]"
+
+
+def test_a_model_of_which_no_value_is_judged_is_not_right(tmp_path: Path) -> None:
+    """The squares are too large for float16: an implementation that rounds them gives 0, another one does not."""
+    path = tmp_path / "norm.onnx"
+    nodes = [
+        helper.make_node("Mul", ["x", "x"], ["square"]),
+        helper.make_node("Sqrt", ["square"], ["size"]),
+        helper.make_node("Div", ["x", "size"], ["y"]),
+    ]
+    types = [helper.make_tensor_value_info(name, TensorProto.FLOAT16, [4]) for name in "xy"]
+    graph = helper.make_graph(nodes, "g", types[:1], types[1:])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    x = np.array([1000, -2000, 3000, 4000], np.float16)
+    checked = difftvm.check(path, {"x": x}, folder=tmp_path / "found")
+    assert (checked.judged, checked.none_judged) == (0, True)
+    (why,) = checked.not_judged
+    assert why.startswith("no value of Mul, Sqrt, Div is judged: ")
+    assert why.endswith("(float16 overflows at Mul, node 0)")
+    with pytest.raises(difftvm.NothingJudged, match="float16 overflows at Mul"):
+        difftvm.check(path, {"x": x}, folder=tmp_path / "found", strict=True)
+    right = difftvm.check(path, {"x": x / 100}, folder=tmp_path / "found", strict=True)
+    assert (right.judged, right.unjudged) == (4, ())

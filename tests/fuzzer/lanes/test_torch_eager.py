@@ -403,6 +403,15 @@ def test_an_overflow_of_an_intermediate_result_is_ill_conditioned() -> None:
     assert [array.tolist() for array in ill] == [[True, False], [True, False], [False, False]]
 
 
+@pytest.mark.parametrize(("dtype", "value"), [("float16", "v0"), ("bfloat16", ""), ("float32", "")])
+def test_the_first_value_that_is_too_large_for_its_dtype_is_named(dtype: str, value: str) -> None:
+    calls: list[Call] = [("v0", "mul", "x0 x0"), ("v1", "mul", "v0 v0"), ("v2", "sqrt", "v1")]
+    case = case_of({"x0": f"{dtype}[2]"}, calls, "v2", lambda item: np.array([1000, 3], item.value.type.dtype.numpy))
+    program = Program(case, measuring.TORCH)
+    program.run(PLAIN)
+    assert program.overflow == value
+
+
 @pytest.mark.parametrize("dtype", [DType.FLOAT32, DType.BFLOAT16])
 def test_denormal_numbers_may_be_zero(dtype: DType) -> None:
     array = np.array([tiny(dtype) / 4, 1.0], dtype.numpy)
