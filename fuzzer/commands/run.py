@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from threading import Event
+
 from fuzzer.campaign.plan import aim, last_run
 from fuzzer.campaign.plan.known_options import require_known_options
 from fuzzer.campaign.plan.settings import Settings
@@ -16,6 +19,7 @@ from fuzzer.commands.run_plan import Plan, plan_of
 from fuzzer.commands.run_summary import summarise
 from fuzzer.commands.selection import dialects_named
 from fuzzer.commands.with_options import with_options
+from fuzzer.isolate.child_process import GaveUp, never
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.system.processes import keep_memory_tight
 from fuzzer.system.terminal import say
@@ -42,18 +46,27 @@ def _run_here(plan: Plan) -> None:
         say(WARM_UP)
         keep_memory_tight()
         with Fleet(store.scratch, plan.find, tell=say) as executor:
+            executor.give_up = stop_requested.is_set
             with working("warm-up", lambda: ""):
                 warm_up(executor, plan.releases, stop_requested, plan.own)
                 if plan.listed and not stop_requested.is_set():
-                    require_known_options(executor.run, plan.listed.options)
+                    with suppress(GaveUp):
+                        require_known_options(executor.run, plan.listed.options)
             task = Campaign(settings, store, executor)
-            with (
-                watched(task, options.metrics, stats=options.stats),
-                plan.filer(task.triage.new, store.crashes, executor, say) as filed,
-            ):
-                obey_signals(task, stop_requested, filed.drop)
-                task.run()
+            executor.give_up = never if options.auto_file else lambda: task.is_stopped
+            if not stop_requested.is_set():
+                _fuzz(task, plan, executor, stop_requested)
         summarise(task, store, executor.quarantined, options.preload, options.own_pass or ())
+
+
+def _fuzz(task: Campaign, plan: Plan, executor: Fleet, stop_requested: Event) -> None:
+    options = plan.options
+    with (
+        watched(task, options.metrics, stats=options.stats),
+        plan.filer(task.triage.new, task.store.crashes, executor, say) as filed,
+    ):
+        obey_signals(task, stop_requested, filed.drop)
+        task.run()
 
 
 def _say_what_begins(settings: Settings, store: Store) -> None:

@@ -58,7 +58,7 @@ class TriageOptions:
             help="Investigate what waits, or a CAUSE alone, and again the parked sightings, whose triage failed.",
         ),
     ] = False
-    seconds: Annotated[float | None, typer.Option(min=0, help="With --work: begin no investigation after this.")] = None
+    seconds: Annotated[float | None, typer.Option(min=0, help="With --work: stop after this many seconds.")] = None
     workers: Annotated[
         int | None, typer.Option(min=1, help="With --work: investigations at the same time; by default one per core.")
     ] = None

@@ -29,7 +29,7 @@ from generators.graph import Invalid
 
 @dataclass(frozen=True, slots=True)
 class WorkLimits:
-    """`cause` names a sighting of the only cause to investigate. No investigation begins after `seconds`."""
+    """`cause` names a sighting of the only cause to investigate. `seconds` is a limit."""
 
     cause: str | None
     seconds: float | None
@@ -66,14 +66,17 @@ def work(campaign: Path, limits: WorkLimits, releases: str, preload: Path | None
         say(WARM_UP)
         keep_memory_tight()
         with Fleet(store.scratch, find_all, tell=say) as executor:
+            executor.give_up = stop_requested.is_set
             with working("warm-up", lambda: ""):
                 warm_up(executor, others, stop_requested)
             task = Campaign(settings, store, executor)
+            executor.give_up = lambda: task.is_stopped
             if not chosen:
                 task.triage.queue.unpark()
-            with watched(task):
-                obey_signals(task, stop_requested)
-                task.run()
+            if not stop_requested.is_set():
+                with watched(task):
+                    obey_signals(task, stop_requested)
+                    task.run()
         _report(campaign, task, json)
 
 

@@ -82,6 +82,18 @@ class ZygoteGone(Exception):
     """The zygote has ended."""
 
 
+class GaveUp(Exception):
+    """The run was given up while it was under way: it has no outcomes."""
+
+
+GiveUp = Callable[[], bool]
+"""Asked ten times a second while something runs: where it returns True, the run is given up."""
+
+
+def never() -> bool:
+    return False
+
+
 class Reaper(Protocol):
     """Learns how a process ended."""
 
@@ -168,6 +180,7 @@ class ChildProcess:
     grace_seconds: float = 30.0
     kernel_bounds: bool = False
     group: Group | None = None
+    give_up: GiveUp = never
     ended: Ending | None = None
     last: Case | None = None
     cases: int = 0
@@ -181,7 +194,8 @@ class ChildProcess:
         """Run lanes of a case, and store an outcome for each lane that was reached.
 
         Return True where the job is done. Return False where the process died or exceeded a bound; it must not be used
-        again. Raise `OwnFailure` where difftvm's own code failed in the process."""
+        again. Raise `OwnFailure` where difftvm's own code failed in the process, and `GaveUp` where `give_up` returned
+        True."""
         self.cases += self.last is None or not same_case(self.last, case)
         self.last = case
         self.log_begin = os.fstat(self.log.fileno()).st_size
@@ -199,6 +213,9 @@ class ChildProcess:
             while not job.is_done:
                 ready = [(messages, 0)] if frames.has_next(most) else poll.poll(1000 * POLL_SECONDS)
                 readable = {descriptor for descriptor, _ in ready}
+                if self.give_up():
+                    self.kill(self.pid)
+                    raise GaveUp
                 if job.is_due and (outcome := self._over_bounds(bounds, job)):
                     self.kill(self.pid)  # at once, before it takes the machine's memory
                     result.outcomes.setdefault(job.lane, outcome)

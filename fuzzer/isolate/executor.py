@@ -14,6 +14,7 @@ import socket
 import subprocess
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -24,8 +25,10 @@ from fuzzer.isolate import script
 from fuzzer.isolate.child_process import (
     Bounds,
     ChildProcess,
+    GiveUp,
     ZygoteGone,
     ZygoteReaper,
+    never,
     next_batch,
     same_case,
     with_deadline,
@@ -42,6 +45,9 @@ from oracles.outcome import Died, Result, Skipped, TimedOut
 __all__ = ["Bounds", "EnvironmentMissing", "Executor"]
 
 START_SECONDS = 180.0
+
+START_POLL = 0.2
+"""Seconds between two looks at whether a start was given up."""
 
 CASES = 8
 """The most cases that one child runs."""
@@ -61,10 +67,13 @@ T = TypeVar("T")
 
 
 class Executor:
-    """A zygote and the children that it forks. Several threads may call `run` at the same time."""
+    """A zygote and the children that it forks. Several threads may call `run` at the same time. Where `give_up` returns
+    True, what runs or starts ends at once, and `GaveUp` or `EnvironmentMissing` is raised."""
 
-    def __init__(self, scratch: Path, toolchain: Toolchain = HOST, bounds: Bounds = Bounds()) -> None:
-        self.bounds = bounds
+    def __init__(
+        self, scratch: Path, toolchain: Toolchain = HOST, bounds: Bounds = Bounds(), give_up: GiveUp = never
+    ) -> None:
+        self.bounds, self._give_up = bounds, give_up
         self._scratch = scratch = untrusted_files.real(scratch)  # a program that a lane starts may run elsewhere
         self._lock = threading.Lock()
         self._toolchain = toolchain
@@ -120,11 +129,13 @@ class Executor:
         self.versions: dict[str, str] = report["versions"]
 
     def _first_message(self) -> bytes:
-        """The message that the zygote sends when it is ready; empty if it ended or takes too long."""
-        self._control.settimeout(START_SECONDS)
+        """The message that the zygote sends when it is ready; empty if it ended, takes too long, or was given up."""
+        deadline = time.monotonic() + START_SECONDS
+        self._control.settimeout(START_POLL)
         try:
-            return self._control.recv(1 << 16)
-        except TimeoutError:
+            while time.monotonic() < deadline and not self._give_up():
+                with contextlib.suppress(TimeoutError):
+                    return self._control.recv(1 << 16)
             return b""
         finally:
             self._control.settimeout(None)
@@ -138,7 +149,7 @@ class Executor:
             child.close()
         self._control.close()  # the zygote ends its children and itself
         try:
-            self._zygote.wait(5)
+            self._zygote.wait(0.5 if self._give_up() else 5)
         except subprocess.TimeoutExpired:
             self._zygote.kill()
             self._zygote.wait()
@@ -226,7 +237,9 @@ class Executor:
         zygote ends meanwhile: that is no end of the script."""
         for _ in range(2):
             with contextlib.suppress(ZygoteGone):
-                done = script.run_started(source, self._fork_script, self.bounds, self._scratch / "scripts")
+                done = script.run_started(
+                    source, self._fork_script, self.bounds, self._scratch / "scripts", self._give_up
+                )
                 with self._lock:
                     self._cpu_of_children += done.cpu_seconds
                 if done.exit_code == OWN_FAILURE:
@@ -280,6 +293,7 @@ class Executor:
             # a child that stops in the middle of a message must not block the supervisor
             connection = with_deadline(data, self.bounds.wall_seconds)
             child = ChildProcess(pid, connection, ZygoteReaper(status), log, str(scratch), kernel_bounds=True)
+            child.give_up = self._give_up
             child.group = self._groups.new_for(pid) if self._groups else None
             return child
 

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Protocol
 
 from fuzzer.isolate import script
-from fuzzer.isolate.child_process import Bounds
+from fuzzer.isolate.child_process import Bounds, GiveUp, never
 from fuzzer.isolate.device_pool import DevicePool, discard
 from fuzzer.isolate.executor import Executor
 from fuzzer.isolate.reports import SanitizerReport, ScriptRun
@@ -96,6 +96,9 @@ class Fleet:
     """Runs lanes of several toolchains, and lanes on the machine's devices. Several threads may call `run` at the same
     time. `tell` gets a line when a device is quarantined. `new_interpreters`: each script runs in a new interpreter, as
     its readers run it, and not in a child that has loaded torch and TVM already.
+
+    give_up  may be set to what is asked while something starts or runs: where it returns True, that ends at once, and
+             `GaveUp` or `EnvironmentMissing` is raised. Workers of devices finish what they run.
     """
 
     def __init__(
@@ -109,6 +112,7 @@ class Fleet:
         new_interpreters: bool = False,
     ) -> None:
         self.bounds = bounds
+        self.give_up: GiveUp = never
         self._new_interpreters = new_interpreters
         self._scratch = untrusted_files.real(scratch)
         self._find = find
@@ -174,7 +178,7 @@ class Fleet:
             executor = self.backend(BackendKey(lane.toolchain))
             assert isinstance(executor, Executor)
             return executor.run_script(source)
-        done = script.run(source, toolchain, self.bounds, self._scratch / "scripts")
+        done = script.run(source, toolchain, self.bounds, self._scratch / "scripts", give_up=self.give_up)
         with self._lock:
             self._script_cpu += done.cpu_seconds
         return done
@@ -215,4 +219,4 @@ class Fleet:
         untrusted_files.make_folder(self._scratch)
         if key.device:
             return DevicePool(scratch, self._machine.devices(key.device), toolchain, self.bounds, tell=self._tell)
-        return Executor(scratch, toolchain, self.bounds)
+        return Executor(scratch, toolchain, self.bounds, lambda: self.give_up())

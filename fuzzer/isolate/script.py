@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from fuzzer.isolate.child_process import Bounds, ChildReaper, Reaper, ZygoteGone
+from fuzzer.isolate.child_process import Bounds, ChildReaper, GaveUp, GiveUp, Reaper, ZygoteGone, never
 from fuzzer.isolate.reports import ScriptRun
 from fuzzer.system import confinement, no_network, process_tree, processes, strays, untrusted_files
 from fuzzer.system.child_environment import anonymous
@@ -50,7 +50,14 @@ Start = Callable[[Path], tuple[int, Reaper]]
 """Starts a process that runs a file in the folder of the file, as the leader of a process group; gives its pid."""
 
 
-def run(source: str, toolchain: Toolchain, bounds: Bounds, folder: Path, writes: Sequence[Path] = ()) -> ScriptRun:
+def run(
+    source: str,
+    toolchain: Toolchain,
+    bounds: Bounds,
+    folder: Path,
+    writes: Sequence[Path] = (),
+    give_up: GiveUp = never,
+) -> ScriptRun:
     """Run a script; return how it ended. `bounds` are the bounds of one lane. It writes into its own folder, and into
     those of `writes`."""
     python = Path(sys.executable if toolchain.is_host else toolchain.python)
@@ -60,19 +67,19 @@ def run(source: str, toolchain: Toolchain, bounds: Bounds, folder: Path, writes:
         variables = {**own_environment(toolchain, anonymous(path.parent)), **ONE_THREAD}
         return start(path, python, variables, preloaded, writes)
 
-    return run_started(source, start_it, bounds, folder)
+    return run_started(source, start_it, bounds, folder, give_up)
 
 
-def run_started(source: str, start: Start, bounds: Bounds, folder: Path) -> ScriptRun:
+def run_started(source: str, start: Start, bounds: Bounds, folder: Path, give_up: GiveUp = never) -> ScriptRun:
     """Run a script in a process that `start` starts. It gets what `run` gives to a script. Raise `ZygoteGone` if the
-    zygote of the process ends while the script runs."""
+    zygote of the process ends while the script runs, and `GaveUp` if `give_up` returns True."""
     scratch = untrusted_files.new_folder(folder)
     try:
         path = scratch / "repro.py"
         path.write_text(source)
         pid, reaper = start(path)
         try:
-            return _watched(pid, reaper, bounds)
+            return _watched(pid, reaper, bounds, give_up)
         finally:
             reaper.close()
             strays.kill_strays(scratch, os.getpid())  # what it started and left
@@ -109,7 +116,7 @@ def start(
     return process.pid, ChildReaper(process)
 
 
-def _watched(pid: int, reaper: Reaper, bounds: Bounds) -> ScriptRun:
+def _watched(pid: int, reaper: Reaper, bounds: Bounds, give_up: GiveUp) -> ScriptRun:
     """Wait until the process ends, and kill it where it exceeds a bound.
 
     A process that the script started and that takes too much memory is killed at once, but the script continues: the
@@ -123,6 +130,10 @@ def _watched(pid: int, reaper: Reaper, bounds: Bounds) -> ScriptRun:
             if processes.resident_bytes(child) > bounds.memory_bytes:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(child, signal.SIGKILL)
+        if give_up():
+            process_tree.kill(pid)
+            reaper.ending(GRACE_SECONDS)
+            raise GaveUp
         if time.monotonic() > deadline:
             why = f"it took more than {seconds:.0f} s"
         if why:

@@ -10,7 +10,7 @@ LEAST_WIDTH = 40
 MOST_INDENT = 24
 """Continuation lines begin where the text of a list's line begins, but no further to the right than this."""
 
-_WORD = re.compile(r"next: .*$|`[^`]*`[^\s`]*|\S+")
+_WORD = re.compile(r"(?:next: |\S*fuzz --replay ).*$|`[^`]*`[^\s`]*|\S+")
 """What stays in one piece: the command at the end of a line, what is quoted, and words."""
 
 _COLUMN = re.compile(r"\s*(?:\S+\s{2,})*")

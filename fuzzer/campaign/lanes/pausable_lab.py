@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from fuzzer.campaign.store.pause_switch import PauseSwitch
+from fuzzer.isolate.child_process import GaveUp
 from fuzzer.isolate.fleet import Lab
 from fuzzer.isolate.reports import SanitizerReport, ScriptRun
 from fuzzer.triage.metered import MeteredLab
@@ -20,7 +21,7 @@ class Stopping(Exception):
 
 
 class PausableLab:
-    """A lab of which each run waits while the pause switch is set."""
+    """A lab of which each run waits while the pause switch is set. A run that the lab gives up was stopped."""
 
     def __init__(self, lab: Lab, switch: PauseSwitch, is_stopped: Callable[[], bool]) -> None:
         self._lab, self._switch, self._is_stopped = lab, switch, is_stopped
@@ -34,20 +35,29 @@ class PausableLab:
         return self._lab.cpu_seconds
 
     def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
-        with self.admitted():
+        with self._under_way():
             return self._lab.run(case, lanes)
 
     def run_fresh(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
-        with self.admitted():
+        with self._under_way():
             return self._lab.run_fresh(case, lanes)
 
     def examine(self, case: Case, lane: LaneSpec) -> tuple[SanitizerReport, ...]:
-        with self.admitted():
+        with self._under_way():
             return self._lab.examine(case, lane)
 
     def run_script(self, source: str, lane: LaneSpec) -> ScriptRun:
-        with self.admitted():
+        with self._under_way():
             return self._lab.run_script(source, lane)
+
+    @contextmanager
+    def _under_way(self) -> Iterator[None]:
+        """Like `admitted`; what was given up while it ran counts as stopped."""
+        with self.admitted():
+            try:
+                yield
+            except GaveUp:
+                raise Stopping from None
 
     @contextmanager
     def admitted(self) -> Iterator[None]:

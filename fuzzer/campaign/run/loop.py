@@ -32,6 +32,9 @@ from oracles.outcome import Result
 
 SAVE_SECONDS = 5.0
 
+SHORT_SECONDS = 900.0
+"""A run of at most so many seconds is short."""
+
 
 class Campaign:
     """One run of a campaign. Its workers are threads that wait for children. Its limits of time are of the clock in its
@@ -47,7 +50,8 @@ class Campaign:
         machine: Machine = THIS,
         guidance: Guidance | None = None,
     ) -> None:
-        self.settings, self.store = settings, store
+        self.settings, self.store, self._lab = settings, store, lab
+        self._tvm = ""
         self.guidance = guidance or Guidance(settings, store.state.seed)
         self.guidance.recall(store.observations())
         self.pause_switch = PauseSwitch()
@@ -57,8 +61,6 @@ class Campaign:
         self.when_idle: Callable[[], None] = lambda: None
         self.progress = RunProgress(store, self.guidance, self.disk_space, lambda: lab.cpu_seconds, settings.run.clock)
         self.activity = Activity()
-        self.tvm = lab.versions.get("tvm", "")
-        """The version of TVM in the host."""
         next_test = store.state.next_test
         numbers = Numbers(settings.share, next_test, store.done_from(next_test))
         self._dispatcher = Dispatcher(
@@ -82,8 +84,19 @@ class Campaign:
         )
 
     def stop(self) -> None:
-        """Let each worker finish its current run of lanes, and return."""
+        """Let each worker return after its current run of lanes. A lab that can give up a run ends it at once."""
         self._dispatcher.stop()
+
+    @property
+    def is_stopped(self) -> bool:
+        return self._dispatcher.is_stopped
+
+    @property
+    def tvm(self) -> str:
+        """The version of TVM in the host; "" where the campaign was stopped before this was first asked."""
+        if not self._tvm and not self.is_stopped:
+            self._tvm = self._lab.versions.get("tvm", "")
+        return self._tvm
 
     @property
     def phase(self) -> PhaseProgress:
@@ -101,6 +114,13 @@ class Campaign:
         """Triage ends when its time is up, or when nothing is left."""
         by_count = self.triage.done / max(1, self.triage.done + left)
         return by_count if self._dispatcher.seconds_left is None else self._dispatcher.part_over or 0.0
+
+    @property
+    def _is_short(self) -> bool:
+        """Whether the run takes minutes. Then people want to see failures first: scopes wait for the end of the
+        tests."""
+        limit = self.settings.run.seconds
+        return limit is not None and limit <= SHORT_SECONDS
 
     def _counted(self) -> int:
         """How many new findings count for the limits of this run."""
@@ -122,7 +142,9 @@ class Campaign:
 
     def _supervise(self, workers: Sequence[Future[None]]) -> None:
         while not all(worker.done() for worker in workers):
-            wait(workers, timeout=SAVE_SECONDS, return_when="FIRST_EXCEPTION")
+            wait(workers, timeout=min(SAVE_SECONDS, self._dispatcher.seconds_to_stop), return_when="FIRST_EXCEPTION")
+            if self._dispatcher.seconds_to_stop <= 0:
+                self.stop()
             if self.disk_space.look():
                 self.progress.save()
                 give_back_memory()  # takes 0.1 ms, and frees some MB after a reduction with large tensors
@@ -151,7 +173,7 @@ class Campaign:
     def _next_task(self) -> bool:
         """Do triage or a test, or triage alone when there are no more tests. Return False where nothing is left."""
         try:
-            if self._dispatcher.tests_go_on and self.share.is_due and self.triage.work():
+            if self._dispatcher.tests_go_on and self.share.is_due and self.triage.work(scopes=not self._is_short):
                 return True
             if (number := self._dispatcher.take()) is not None:
                 self.activity.begin(f"testing case {number}")

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from fuzzer.campaign.run.loop import Campaign
 from fuzzer.campaign.run.signals import Pause, on_first_signal
+from fuzzer.isolate.child_process import GaveUp
 from fuzzer.isolate.fleet import Backend, BackendKey, Fleet
 from fuzzer.isolate.selftest import self_test, why_skipped
 from fuzzer.system.environment import EnvironmentMissing
@@ -21,12 +22,12 @@ WARM_UP = "warm-up: starting the compilers, checking that failures are recognise
 
 
 def to_stop() -> threading.Event:
-    """An event that is set by a signal to stop while the compilers start. Starting them cannot be interrupted."""
+    """An event that is set by a signal to stop while the compilers start."""
     stop_requested = threading.Event()
 
     def stop() -> None:
         stop_requested.set()
-        say("stopping as soon as the compilers have started (once more to stop at once)")
+        say("stopping; no test has begun (once more to stop at once)")
 
     on_first_signal(stop)
     return stop_requested
@@ -46,6 +47,8 @@ def warm_up(
         for step in steps:
             if not stop_requested.is_set():
                 step()
+    except GaveUp:
+        pass  # it was asked to stop
     except EnvironmentMissing:
         if not stop_requested.is_set():  # the same Ctrl-C may have ended a compiler that was starting
             raise
@@ -83,7 +86,7 @@ def obey_signals(task: Campaign, stop_requested: threading.Event, *also: Callabl
     def stop() -> None:
         for each in (task.stop, *also):
             each()
-        say("stopping; the next run repeats unfinished tests (once more to stop at once)")
+        say("stopping; the next run repeats what is unfinished (once more to stop at once)")
 
     on_first_signal(stop)
     task.when_idle = Pause(task.pause_switch, say).rest

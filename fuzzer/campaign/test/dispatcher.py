@@ -9,6 +9,9 @@ from collections.abc import Callable
 from fuzzer.campaign.plan.settings import RunLimits
 from fuzzer.campaign.plan.test_numbers import Numbers
 
+GRACE = 3.0
+"""Seconds after the end of the time in which what is under way may still be finished."""
+
 
 class Dispatcher:
     """Thread-safe. `drain` is how many seconds triage may go on after the last test. `seconds` and `new_findings`
@@ -64,6 +67,18 @@ class Dispatcher:
             if self._begins_tests() or self.is_stopped or self._has_enough or self._tests_ended is None:
                 return False
             return self._seconds() - self._tests_ended < self._drain
+
+    @property
+    def seconds_to_stop(self) -> float:
+        """In how many seconds the run must stop, whatever is under way: `GRACE` after the time for tests and triage.
+        Tests whose number is limited, and not their time, are finished first."""
+        with self._lock:
+            ends = [math.inf]
+            if self._limits.seconds is not None:
+                ends.append(self._limits.seconds + self._drain)
+            if self._tests_ended is not None and not self._running:
+                ends.append(self._tests_ended + self._drain)
+            return max(0.0, min(ends) + GRACE - self._seconds())
 
     @property
     def seconds_left(self) -> float | None:

@@ -126,15 +126,17 @@ class Triage:
             if known := self._confirmed.counted_for(item.cause, item.key, item.lane, item.suspect):
                 self.queue.count(item, partial(self._count, known))
 
-    def work(self, may_wait: Callable[[], bool] = never, tests_run: Callable[[], bool] = never) -> bool:
-        """Investigate the next sighting, or find the scope of a finding. Return False where nothing is left for this
-        worker. It waits for others as `Queue.take` does."""
+    def work(
+        self, may_wait: Callable[[], bool] = never, tests_run: Callable[[], bool] = never, *, scopes: bool = True
+    ) -> bool:
+        """Investigate the next sighting, or, with `scopes`, find the scope of a finding. Return False where nothing is
+        left for this worker. It waits for others as `Queue.take` does."""
         self._activity.end()
-        if self._scopes.is_due:
+        if scopes and self._scopes.is_due:
             return self._find_scope()
         item = self.queue.take(may_wait, tests_run)
         if item is None:
-            return self._find_scope()
+            return scopes and self._find_scope()
         what = subject_of(item)
         self._activity.begin(f"{DOING[Step.CHECK]} {what}", is_triage=True)
         lab = MeteredLab(self._lab, begins=lambda step: self._activity.goes_on(f"{DOING[step]} {what}"))

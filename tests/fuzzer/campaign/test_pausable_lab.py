@@ -2,13 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import fakes
+import pytest
 from labs import FakeLab
 
-from fuzzer.campaign.lanes.pausable_lab import LabOfTriage, PausableLab
+from fuzzer.campaign.lanes.pausable_lab import LabOfTriage, PausableLab, Stopping
 from fuzzer.campaign.store.pause_switch import PauseSwitch
+from fuzzer.isolate.child_process import GaveUp
 from fuzzer.isolate.reports import SHOWS, SanitizerReport, ScriptRun, Tool
+from generators.graph import Case
 from oracles.lane import LaneSpec
+from oracles.outcome import Result
+
+
+class ImpatientLab(FakeLab):
+    """Each run is given up while it is under way."""
+
+    def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        raise GaveUp
+
+    run_fresh = run
+
+    def run_script(self, source: str, lane: LaneSpec) -> ScriptRun:
+        raise GaveUp
+
+
+def test_a_run_that_is_given_up_was_stopped() -> None:
+    lab = PausableLab(ImpatientLab(lambda case, lane, lanes: None), PauseSwitch(), lambda: False)
+    for run in (lab.run, lab.run_fresh):
+        with pytest.raises(Stopping):
+            run(fakes.CASE, (fakes.TORCH,))
+    with pytest.raises(Stopping):
+        lab.run_script("", fakes.TVM)
 
 
 class CostlyLab(FakeLab):

@@ -14,7 +14,7 @@ from fuzzer.campaign.plan.test_numbers import ALL, Numbers
 from fuzzer.campaign.run.loop import Campaign
 from fuzzer.campaign.run.phase import Phase, PhaseProgress
 from fuzzer.campaign.store.store import Store
-from fuzzer.campaign.test.dispatcher import Dispatcher
+from fuzzer.campaign.test.dispatcher import GRACE, Dispatcher
 
 NO_LANE_FAILS = FakeLab(lambda case, lane, lanes: None)
 
@@ -49,6 +49,26 @@ def test_the_limit_that_is_nearest_counts() -> None:
     assert run.at(10.0) == (90.0, 0.5)
     run.new = 2
     assert run.at(11.0) == (60.0, 0.0)
+
+
+def test_the_time_for_tests_and_triage_is_a_limit() -> None:
+    run = Moved(RunLimits(seconds=100.0), drain=60.0)
+    assert run.dispatcher.take() == 0
+    run.now = 150.0
+    assert run.dispatcher.seconds_to_stop == 10.0 + GRACE, "the test that runs counts too"
+    run.now = 160.0 + GRACE
+    assert run.dispatcher.seconds_to_stop == 0.0
+    assert Moved(RunLimits()).dispatcher.seconds_to_stop == math.inf
+    assert Moved(RunLimits(seconds=9.0), math.inf).dispatcher.seconds_to_stop == math.inf
+
+
+def test_tests_whose_number_is_limited_are_finished_first() -> None:
+    run = Moved(RunLimits(tests=1), drain=5.0)
+    assert (run.dispatcher.take(), run.dispatcher.take()) == (0, None)
+    run.now = 1000.0
+    assert run.dispatcher.seconds_to_stop == math.inf
+    run.dispatcher.finish(0)
+    assert run.dispatcher.seconds_to_stop == 0.0
 
 
 def test_without_a_limit_nothing_is_known() -> None:

@@ -144,3 +144,14 @@ def test_a_campaign_that_stops_saves_no_half_of_a_scope(tmp_path: Path) -> None:
         run_fresh = run
 
     assert scopes_of(tmp_path, 0.25, failing(Stopped)) == [NO_SCOPE]
+
+
+def test_in_a_run_of_minutes_scopes_wait_for_the_end_of_the_tests(tmp_path: Path) -> None:
+    """A worker that has nothing else to do than a scope goes on with tests."""
+    with Store(tmp_path, 1) as store:
+        limits = replace(settings(tmp_path), triage=TriageLimits(scopes=1.0))
+        task = Campaign(limits, store, failing(), cases(2))
+        task.triage._scopes._left.add("wrong-value-x")
+        task.triage._scopes._scores["wrong-value-x"] = 1.0
+        assert task.triage.work(scopes=False) is False
+        assert task.triage._scopes._left == {"wrong-value-x"}

@@ -70,7 +70,7 @@ def test_a_signal_while_the_compilers_warm_up_is_acknowledged_at_once(
     def meanwhile() -> None:
         if threading.current_thread() is threading.main_thread():
             signal.raise_signal(number)
-            line = "stopping as soon as the compilers have started (once more to stop at once)\n"
+            line = "stopping; no test has begun (once more to stop at once)\n"
             assert capsys.readouterr().err == line
         if gone:
             raise EnvironmentMissing("it was interrupted")

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from graphs_by_hand import case_of
 
+from fuzzer.isolate.child_process import GaveUp
 from fuzzer.isolate.executor import CASES, Bounds, Executor
 from fuzzer.isolate.selftest import SHORT, SMALL
 from fuzzer.isolate.sine_case import sine_case as sine
@@ -415,7 +416,8 @@ def test_a_child_that_holds_much_memory_is_not_taken_again(executor: Executor) -
 SUPERVISOR = """
     import json, sys, threading, time
     from pathlib import Path
-    from fuzzer.isolate.executor import CASES, Bounds, Executor
+    from fuzzer.isolate.child_process import GaveUp
+from fuzzer.isolate.executor import CASES, Bounds, Executor
     from fuzzer.isolate.sine_case import sine_case
     from oracles.lane import Engine, LaneSpec
 
@@ -443,7 +445,8 @@ SUPERVISOR = """
 STOPPED = """
     import json, sys, time
     from pathlib import Path
-    from fuzzer.isolate.executor import Bounds, Executor
+    from fuzzer.isolate.child_process import GaveUp
+from fuzzer.isolate.executor import Bounds, Executor
     from fuzzer.isolate.sine_case import sine_case
     from oracles.lane import Engine, LaneSpec
 
@@ -535,3 +538,22 @@ def test_a_zygote_that_always_ends_is_reported(tmp_path: Path) -> None:
         executor._zygote.wait(10)
         with pytest.raises(EnvironmentMissing, match=r"^the zygote of 'brief' ends as soon as it is started$"):
             executor.run(sine(), (TORCH,))
+
+
+def test_what_runs_and_what_starts_ends_at_once_when_it_is_given_up(tmp_path: Path) -> None:
+    begun = time.monotonic()
+    wanted = False
+    with Executor(tmp_path / "scratch", give_up=lambda: wanted) as impatient:
+        bounds = Bounds(600.0, 600.0)
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(impatient.run_fresh, sine(), (faulty("hang"),), bounds)
+            time.sleep(0.5)
+            wanted = True
+            with pytest.raises(GaveUp):
+                running.result()
+        script = "import time\ntime.sleep(600)\n"
+        with pytest.raises(GaveUp):
+            impatient.run_script(script)
+    with pytest.raises(EnvironmentMissing):
+        Executor(tmp_path / "other", give_up=lambda: True)
+    assert time.monotonic() - begun < 300, "each of them takes ten minutes"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from fuzzer.isolate import fleet as module
-from fuzzer.isolate.child_process import Bounds
+from fuzzer.isolate.child_process import Bounds, GiveUp, never
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.isolate.reports import SanitizerReport, Tool
 from fuzzer.isolate.sine_case import sine_case as sine
@@ -34,7 +34,7 @@ class Fake:
 
     started: list[Fake]
 
-    def __init__(self, scratch: Path, toolchain: Toolchain, bounds: Bounds) -> None:
+    def __init__(self, scratch: Path, toolchain: Toolchain, bounds: Bounds, give_up: GiveUp = never) -> None:
         if toolchain.name == "broken":
             raise EnvironmentMissing("toolchain 'broken' does not start: no torch")
         scratch.mkdir(parents=True)
@@ -187,7 +187,7 @@ def test_toolchains_start_side_by_side(fleet: Fleet, monkeypatch: pytest.MonkeyP
     both = threading.Barrier(2)
 
     class Slow(Fake):
-        def __init__(self, scratch: Path, toolchain: Toolchain, bounds: Bounds) -> None:
+        def __init__(self, scratch: Path, toolchain: Toolchain, bounds: Bounds, give_up: GiveUp = never) -> None:
             both.wait(120)
             super().__init__(scratch, toolchain, bounds)
 

@@ -35,6 +35,8 @@ def test_text_goes_on_below_the_text_of_the_list() -> None:
 
 def test_a_command_stays_in_one_piece() -> None:
     assert "next: .venv/bin/fuzz --replay crashes/wrong-value-IsInf" in [each.strip() for each in wrapped(LINES[1], 60)]
+    replay = "      .venv/bin/fuzz --replay waiting/internal-error-Attention-Conv-LRN-Erf-BatchNormalizatio-aff14c38"
+    assert wrapped(replay, 60) == [replay]
     quoted = "several words before it, and then `fuzz triage --work --campaign night` investigates all of them"
     assert any("`fuzz triage --work --campaign night`" in piece for piece in wrapped(quoted, 60))
 
