@@ -561,7 +561,7 @@ def test_triage_of_an_empty_campaign(fuzz: Fuzz, tmp_path: Path) -> None:
         pass
     assert fuzz("triage").stdout == "no findings; next: python -m fuzzer.cli run\n"
     lists = ("causes", "other_causes", "provisional", "other_provisional")
-    assert json.loads(fuzz("triage", "--json").stdout) == dict.fromkeys(lists, [])
+    assert json.loads(fuzz("triage", "--json").stdout) == {key: [] for key in lists}
     assert fuzz("triage", "--unsupported").stdout == "nothing is counted yet\n"
     assert json.loads(fuzz("triage", "--unsupported", "--json").stdout) == {}
     assert {entry["met"] for entry in json.loads(fuzz("triage", "--known", "--json").stdout)} == {0}
