@@ -29,6 +29,7 @@ import numpy as np
 from live_markdown import live
 from msgspec import inspect
 
+from fuzzer.difference.reports.lines import Shown
 from fuzzer.difference.reports.markdown import docs_table
 from fuzzer.findings import finding_file, natural_file, record
 from fuzzer.findings.finding_doc import FindingDoc, StoredEvidence
@@ -184,7 +185,7 @@ def tried_in(folder: Path, name: str, payloads: tuple[str, ...], below: Place = 
     """`short`: the facts of lanes, which three kinds of evidence have, are tried in one of them."""
     tried = Tried()
     original = json.loads((folder / name).read_bytes())
-    first = shapes(record.read(folder))
+    first = shapes(record.read(folder), folder)
     for place in places(original, below, MOST_ITEMS[name == GIVEN]):
         if short and "facts" in place and "raised" not in place:
             continue
@@ -218,12 +219,12 @@ def _shapes_with(folder: Path, name: str, original: Any, place: Place, text: str
         found = record.read(folder)
     except Invalid:
         return None
-    return shapes(found)
+    return shapes(found, folder)
 
 
-def shapes(found: FindingRecord) -> tuple[str, ...]:
+def shapes(found: FindingRecord, folder: Path) -> tuple[str, ...]:
     """The syntax trees of the programs, without their literals, and what is live in Markdown."""
-    table = "\n".join(docs_table("Worse", [found.shown.doc]))
+    table = "\n".join(docs_table("Worse", [Shown(found.shown.doc, folder)]))
     family = "\n".join(("", issue.body(found, [found])))
     return (*map(shape, programs(found)), *live(issue.text(found)), *live(family), *live(table))
 

@@ -45,7 +45,7 @@ def test_the_given_program_of_the_payloads_has_a_script(tmp_path: Path) -> None:
 
 def test_a_name_of_a_given_program_that_became_code_would_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = script_payloads.with_program(tmp_path / "finding")
-    first = script_payloads.shapes(record.read(folder))
+    first = script_payloads.shapes(record.read(folder), folder)
     monkeypatch.setattr(given_calls.Names, "new", lambda self, text: Source(text))
     place = ("graph_module", "graph", "nodes", 3, "outputs", 0, "as_tensors", 1, "name")
     shapes = [
