@@ -1,0 +1,1 @@
+"""Which case and which lanes come next; the store."""

@@ -1,0 +1,1 @@
+"""The programs that children and workers run."""

@@ -1,0 +1,1 @@
+"""How good difftvm itself is: false alarms, the bugs that the project began with."""

@@ -1,0 +1,1 @@
+"""A saved finding: read, replay, merge."""

@@ -1,0 +1,1 @@
+"""Zygotes, children, workers of GPUs, their limits and their protocol."""

@@ -1,4 +1,8 @@
-"""The lanes, as data. Importing this loads no compiler. `fuzzer.lanes.runners` gives the code that runs a lane."""
+"""The lanes as data, and the code that runs them: `torch`, `onnx`, `relax`, `launched`, `evaluated`, `mutants`,
+`relay`.
+
+Importing this loads no compiler. `fuzzer.lanes.runners` gives the code that runs a lane.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""`fuzz minimize`: a finding, a case or a model is reduced."""

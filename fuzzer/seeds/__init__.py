@@ -1,4 +1,6 @@
-"""Pieces of real models as seed cases (`fuzz import`). docs/import.md follows a file through these modules:
+"""Pieces of real models as seed cases (`fuzz import`).
+
+docs/import.md follows a file through these modules:
 
 pt2, onnx_file               read a file as a `Program` of PyTorch calls; nothing of the file is executed
 exported, exported_steps     an exported program as data, and the steps of it

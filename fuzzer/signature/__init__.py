@@ -1,4 +1,4 @@
-"""Signatures: the identity of a bug. No other package reads the text of errors and logs.
+"""The identity of a failure, and the only code that reads the text of errors and logs.
 
 Two findings with equal signatures are the same bug. A signature holds only what stays the same in every run, on every
 machine, for every seed and shape: no addresses, numbers, value names or line numbers.

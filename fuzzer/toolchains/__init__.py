@@ -1,1 +1,1 @@
-"""Toolchains beside the host: other releases of TVM, how they are installed, found and checked."""
+"""Other releases of TVM, and bare environments: how they are installed, found and checked."""

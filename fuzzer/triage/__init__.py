@@ -1,0 +1,1 @@
+"""Confirm, reduce (`reducers`), blame (`blame`), name."""

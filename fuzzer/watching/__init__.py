@@ -1,2 +1,1 @@
-"""Watching a campaign: snapshots of it, shown on a screen, as lines, in files for scripts, and as Prometheus
-metrics."""
+"""Snapshots of a campaign, shown on a screen, as lines, in files for scripts, and as Prometheus metrics."""

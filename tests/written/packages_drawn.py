@@ -1,8 +1,10 @@
-"""The drawings of docs/how-it-works.md: which package imports which."""
+"""docs/how-it-works.md: which package imports which, and what each has, by the beginning of its docstring."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Sequence
+from pathlib import PurePosixPath
 
 import packages
 from written_text import ROOT, Written, code_block, lines_of_block
@@ -20,6 +22,28 @@ def drawing_of(block: str) -> Callable[[str], str]:
         return code_block(packages.drawing(structure, in_order(structure, order_of(now))), block)
 
     return text
+
+
+def table_of(block: str) -> Callable[[str], str]:
+    """A row for each package, in the order of its drawing. Raise `ValueError` where a package has no docstring."""
+
+    def text(now: str) -> str:
+        folder = FOLDERS[block]
+        of = f" of `{PurePosixPath(folder).name}`" if "/" in folder else ""
+        drawn = ROWS[list(FOLDERS).index(block)]
+        names = order_of(drawn.text(drawn.now()))
+        rows = [f"| `{name}` | {_beginning(f'{folder}/{name}/__init__.py')} |" for name in names]
+        return "\n".join([f"| package{of} | what it has |", "|---|---|", *rows])
+
+    return text
+
+
+def _beginning(path: str) -> str:
+    """The first paragraph of a docstring, without the full stop."""
+    docstring = ast.get_docstring(ast.parse((ROOT / path).read_text()))
+    if not docstring:
+        raise ValueError(f"{path} has no docstring: say there what the package has")
+    return " ".join(docstring.partition("\n\n")[0].split()).removesuffix(".")
 
 
 def order_of(drawing: str) -> list[str]:
@@ -43,4 +67,7 @@ def in_order(structure: packages.Structure, before: Sequence[str]) -> list[str]:
     return ordered
 
 
-ROWS = tuple(Written(f"drawing-of-{block}", PAGE, drawing_of(block)) for block in FOLDERS)
+ROWS = (
+    *(Written(f"drawing-of-{block}", PAGE, drawing_of(block)) for block in FOLDERS),
+    *(Written(f"table-of-{block}", PAGE, table_of(block)) for block in FOLDERS),
+)

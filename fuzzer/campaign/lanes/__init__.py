@@ -1,0 +1,1 @@
+"""Which lanes compile a case, and what lanes have cost and shown."""

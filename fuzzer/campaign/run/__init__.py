@@ -1,0 +1,1 @@
+"""The loop over tests and triage, its start, its signals; `fuzz merge`."""

@@ -1,0 +1,1 @@
+"""The folder of a campaign on disk: index, rows, lock, counters, free space."""

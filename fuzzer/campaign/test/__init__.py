@@ -1,0 +1,1 @@
+"""One test: its tiers, its lanes, what the oracles say."""

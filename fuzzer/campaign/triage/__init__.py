@@ -1,0 +1,1 @@
+"""The queue of sightings, and which one is investigated next."""
