@@ -1,9 +1,8 @@
-"""generators/onnx/schemas.json is what the installed onnx and onnxruntime say."""
+"""generators/onnx/schemas.json, which `make docs` writes, has what the installed onnx and onnxruntime say."""
 
 from __future__ import annotations
 
 import numpy as np
-import onnx_schemas
 import pytest
 from onnx import helper
 from onnxruntime import InferenceSession
@@ -16,11 +15,6 @@ CALLS: dict[str, tuple[dict[str, tuple[int, ...]], dict[str, list[int]]]] = {
     "MaxRoiPool": ({"x": (1, 2, 4, 4), "rois": (1, 5)}, {"pooled_shape": [2, 2]}),
     "RoiAlign": ({"x": (1, 2, 4, 4), "rois": (1, 4), "batch": (1,)}, {}),
 }
-
-
-@pytest.mark.tvm
-def test_the_file_is_what_the_packages_say() -> None:
-    assert onnx_schemas.FILE.read_text() == onnx_schemas.text()
 
 
 @pytest.mark.parametrize("name", CALLS)

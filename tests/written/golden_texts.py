@@ -1,4 +1,4 @@
-"""Texts that tests hold fixed, so that a change of them is seen in review."""
+"""Texts that tests hold fixed, so that a change of them is seen in review, and what the installed packages say."""
 
 from __future__ import annotations
 
@@ -75,8 +75,29 @@ def _described(name: str, value: Any) -> Iterator[str]:
             yield f"    {key}{inspect.signature(member)}"
 
 
+def aten(_: str) -> str:
+    import aten_operators
+
+    return aten_operators.text()
+
+
+def onnx(_: str) -> str:
+    import onnx_schemas
+
+    return onnx_schemas.text()
+
+
+def relax(_: str) -> str:
+    import relax_schemas
+
+    return relax_schemas.text()
+
+
 ROWS = (
     Written("same-cases", "tests/generators/same_cases.sha256", same_cases, whole=True),
     Written("public-surface", "tests/fuzzer/api/public_surface.txt", public_surface, whole=True),
-    Written("scripts", "tests/fuzzer/report/script_corpus.sha256", scripts, whole=True, long=True),
+    Written("scripts", "tests/fuzzer/report/script_corpus.sha256", scripts, whole=True, marks=("slow", "long")),
+    Written("operators-of-aten", "generators/torch/ops/aten.json", aten, whole=True, marks=("slow",)),
+    Written("schemas-of-onnx", "generators/onnx/schemas.json", onnx, whole=True, marks=("tvm",)),
+    Written("schemas-of-relax", "generators/relax/schemas.json", relax, whole=True, marks=("tvm",)),
 )

@@ -10,10 +10,12 @@ from written_text import Written, code_block
 from fuzzer.campaign.cases.around_cases import COMBINED, VARIED
 from fuzzer.campaign.plan.configuration_file import MOST_VALUES
 from fuzzer.campaign.plan.configurations import MOST_TUPLES
+from fuzzer.campaign.store.trust import MOST_VALUE
 from fuzzer.lanes.abuses import ABUSES
 from fuzzer.seeds.around import SIZES
 from fuzzer.watching.panel import panel
 from generators.onnx.schema import FIRST_KNOWN, newest_known_opset
+from generators.plain_file import MOST_BYTES, MOST_DOCUMENT, MOST_TENSORS, MOST_TEXT
 from generators.undefined import ROWS as UNDEFINED
 
 WIDTH, HEIGHT = 80, 24
@@ -35,7 +37,20 @@ def screen(_: str) -> str:
     return code_block("\n".join(text.plain.rstrip() for text in panel(snapshot(), 100.0, WIDTH, HEIGHT)))
 
 
+def bounds_of_files(_: str) -> str:
+    return (
+        f"A JSON document has at most {_mib(MOST_DOCUMENT)}, a text {_mib(MOST_TEXT)}, the tensors of a case "
+        f"{_mib(MOST_TENSORS)}, a folder's files together {_mib(MOST_BYTES)}, "
+        f"and a value of an index {_mib(MOST_VALUE)}."
+    )
+
+
+def _mib(size: int) -> str:
+    return f"{size >> 20} MiB"
+
+
 ROWS = (
+    Written("bounds-of-files", "docs/reliability.md", bounds_of_files),
     Written("undefined-values", "docs/tolerance.md", undefined),
     Written("shares-around-a-model", "docs/around.md", shares_around_a_model),
     Written("sizes-of-pieces", "docs/around.md", lambda _: "{}, {} and {}".format(*SIZES)),

@@ -13,11 +13,14 @@ from written_text import BEGIN, END, ROOT, Unmarked, Written, figures
 
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("*/README.md"))]
 EACH_PAGE = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-MARKS = [pytest.mark.slow, pytest.mark.long]
 
 
 @pytest.mark.parametrize(
-    "row", [pytest.param(row, marks=MARKS if row.long else (), id=f"{row.file}: {row.name}") for row in ROWS]
+    "row",
+    [
+        pytest.param(row, marks=[getattr(pytest.mark, mark) for mark in row.marks], id=f"{row.file}: {row.name}")
+        for row in ROWS
+    ],
 )
 def test_the_file_has_what_the_project_gives(row: Written) -> None:
     now = row.now()

@@ -32,14 +32,15 @@ class Written:
     text   what must stand there: a function of what stands there now, because some quoted outputs also have figures of
            a campaign, which stay, and tables keep their order
     whole  the text is the whole file: it has no markers
-    long   the function takes more than five seconds
+    marks  those of the test that compares it: "long" where the function takes more than five seconds, "tvm" where it
+           needs a compiler
     """
 
     name: str
     file: str
     text: Callable[[str], str]
     whole: bool = False
-    long: bool = False
+    marks: tuple[str, ...] = ()
 
     def now(self, root: Path = ROOT) -> str:
         """What stands in the file. Raise `Unmarked` where a document does not have the markers exactly once."""

@@ -41,10 +41,7 @@ def refused(read: Callable[[Path], object], folder: Path) -> str:
 
 def test_the_page_names_the_bounds() -> None:
     words = " ".join(PAGE.split())
-    assert "A JSON document has at most 12 MiB, a text 16 MiB, the tensors of a case 80 MiB" in words
-    assert "a folder's files together 160 MiB, and a value of an index 16 MiB" in words
     assert "A model of ONNX may have 2 GiB" in words
-    assert plain_file.MOST_BYTES == 160 * MIB
 
 
 READ: list[tuple[str, int, Callable[[Path], object]]] = [
