@@ -52,7 +52,7 @@ def contents(campaign: Path) -> dict[str, str]:
 
 def listed(campaign: Path, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
     capsys.readouterr()
-    triage(campaign, json=True)
+    triage(campaign, json=True, everything=True)
     found: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["findings"]
     return found
 
