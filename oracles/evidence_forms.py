@@ -47,6 +47,7 @@ FORMS: Forms = {
     (Mismatch, "actual"): SHORT_TEXT,
     (Mismatch, "against"): LINE,
     (Mismatch, "by"): LINE,
+    (Mismatch, "also"): LINE,
     (IllFormed, "after"): _STEP,
     (IllFormed, "type"): EXCEPTION,
     (IllFormed, "message"): TEXT,

@@ -97,6 +97,8 @@ class Mismatch:
     wide             how many of the others have a tolerance that reaches the size of the number
     against          whose result was expected: PyTorch's, that of the lane's first run, that of the plain sibling
     by               what the lane does and its sibling does not: "pipeline zero", "ScriptRoundTrip", "library"
+    also             what else is wrong with the output: "float32 instead of int64". Where the shape is wrong,
+                     `elements` and `wrong` are of the part that both shapes have
     """
 
     output: int
@@ -109,6 +111,7 @@ class Mismatch:
     against: str = PYTORCH
     by: str = ""
     wide: int = 0
+    also: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ def headline(finding: Finding) -> str:
                 return f"{lane}: a second run on the same inputs gives another result; {m.actual}."
             other = "" if m.against == PYTORCH else f", as in {m.against}"
             addition = f" ({m.by})" if m.by else ""
-            return f"{lane}{addition}: output {m.output} should be {m.expected}{other}, but is {m.actual}."
+            return f"{lane}{addition}: output {m.output} should be {m.expected}{other}, but is {m.actual}{_beside(m)}."
         case IllFormed(after=after, message=message):
             return f"{lane}: the module is ill-formed after {after}: {first_line(message)}"
         case Mutant(change=change, fate=fate):
@@ -56,3 +56,10 @@ def headline(finding: Finding) -> str:
             return f"{lane} {access.does} ({access.dtype})."
         case _:
             assert_never(finding.evidence)
+
+
+def _beside(mismatch: Mismatch) -> str:
+    """What is wrong beside the worst, with a comma."""
+    found = f", as {mismatch.also}" if mismatch.also else ""
+    counted = mismatch.wrong and mismatch.worst is None and mismatch.elements
+    return found + (f", and {mismatch.wrong} of {mismatch.elements} common elements are wrong" if counted else "")

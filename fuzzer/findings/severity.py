@@ -80,13 +80,15 @@ KINDS: dict[Kind, tuple[float, str]] = {
     Kind.CHECKER_GAP: (25.0, "the checker accepts a broken module"),
 }
 
+WRONG_IN_BOTH = (KINDS[Kind.WRONG_VALUE][0], "the result has a wrong shape and wrong values")
+
 COMMON, KNOWN, RARE = 0.10, 0.02, 0.0
 """An operator is common if more than this part of the model files call it."""
 
 
 def severity_of(doc: FindingDoc, types: Sequence[str]) -> Severity:
     """`types` are the types of the case's inputs, such as "float32[2,3]"."""
-    score, first = KINDS[doc.kind]
+    score, first = WRONG_IN_BOTH if _has_wrong_values_too(doc) else KINDS[doc.kind]
     factors = [
         *_of_lane(doc),
         *_of_operands(doc, types),
@@ -102,6 +104,12 @@ def severity_of(doc: FindingDoc, types: Sequence[str]) -> Severity:
     telling = sorted((each for each in factors if each.reason), key=lambda each: abs(1 - each.by), reverse=True)
     reasons = dict.fromkeys((first, *(each.reason for each in telling)))  # two conditions have one reason
     return Severity(round(score, 1), tuple(reasons))
+
+
+def _has_wrong_values_too(doc: FindingDoc) -> bool:
+    """Whether values are wrong in the part that a wrong shape and the right one have in common."""
+    mismatch = doc.evidence.mismatch
+    return doc.kind is Kind.WRONG_SHAPE and mismatch is not None and mismatch.wrong > 0
 
 
 def _of_lane(doc: FindingDoc) -> Iterator[Factor]:

@@ -21,7 +21,7 @@ from fuzzer.report import repro, wording
 from fuzzer.report.no_script import why_no_script
 from fuzzer.report.python_source import docstring, formatted
 from fuzzer.report.repro_imports import imports
-from fuzzer.report.repro_verdict import VerdictPart
+from fuzzer.report.repro_verdict import VerdictPart, least_precise
 from fuzzer.report.script_source import literal_of, short_number
 from fuzzer.report.script_source import source as source_of
 from fuzzer.signature.blame import Place
@@ -39,9 +39,6 @@ _WITHOUT_TEST = frozenset(
     | {Kind.ILL_FORMED, Kind.TIMED_OUT, Kind.OUT_OF_MEMORY}
 )
 """Kinds that a comparison of results does not show."""
-
-TOLERANCE = {DType.FLOAT64: 1e-7, DType.FLOAT32: 1e-5, DType.FLOAT16: 1e-2, DType.BFLOAT16: 5e-2}
-"""By the least precise dtype of the case: the tolerances that TVM's own tests use for operators."""
 
 
 def has_test(doc: FindingDoc) -> bool:
@@ -150,7 +147,7 @@ def _as_comparison(record: FindingRecord) -> FindingRecord:
 
 def _verdict(record: FindingRecord) -> VerdictPart:
     dtypes = {value.type.dtype for value in record.case.graph.values()}
-    allowed = max((TOLERANCE[dtype] for dtype in dtypes if dtype in TOLERANCE), default=1e-7)
+    allowed = least_precise(record.case)
     half = DType.BFLOAT16 in dtypes
     comparison = source_of('got.astype("float32"), want.astype("float32")' if half else "got, want")
     return VerdictPart("test.py.j2", comparison=comparison, allowed=short_number(allowed, 6))

@@ -9,11 +9,14 @@ from fuzzer.report import repro_guards, repro_lane
 from fuzzer.report.script_source import NOTHING, Source, joined, literal_of, quoted, short_number, source
 from fuzzer.signature import stable_excerpt
 from generators.dialect import dialect_named
-from generators.graph import Case
+from generators.graph import Case, DType
 from oracles.finding import Excess, Finding, Kind, Mismatch, SideEffect, WorstElement
-from oracles.lane import Engine
+from oracles.lane import Engine, returns_gradients
 from oracles.memory_access import MemoryAccess
 from oracles.outcome import Died, IllFormed, Mutant, Raised, TimedOut
+
+TOLERANCE = {DType.FLOAT64: 1e-7, DType.FLOAT32: 1e-5, DType.FLOAT16: 1e-2, DType.BFLOAT16: 5e-2}
+"""By the least precise dtype of the case: the tolerances that TVM's own tests use for operators."""
 
 _OTHER_WORDS = ("Refused", "SanitizerReport", "WrongSchedule")
 """Exceptions whose message is the whole output of a compiler or a sanitizer. Scripts compare their type only."""
@@ -69,7 +72,7 @@ def verdict(finding: Finding, case: Case, *, built: bool) -> VerdictPart:
         case Mismatch() as mismatch if of_module and _is_known(finding):
             return _known(finding, mismatch, case)
         case Mismatch() as mismatch:
-            return _compared(finding, mismatch)
+            return _compared(finding, mismatch, case)
         case IllFormed():
             return VerdictPart("ill_formed.py.j2")
         case Mutant():
@@ -136,7 +139,7 @@ def _beyond(worst: WorstElement) -> Source:
     return source("wrong = not np.array_equal(got{}, want, equal_nan=True)", _at(worst))
 
 
-def _compared(finding: Finding, mismatch: Mismatch) -> VerdictPart:
+def _compared(finding: Finding, mismatch: Mismatch, case: Case) -> VerdictPart:
     two = repro_lane.compares_two_lanes(finding)
     expected = source("{}()", repro_lane.RUN_PLAIN) if two else source("expected")
     match finding.kind:
@@ -156,22 +159,48 @@ def _compared(finding: Finding, mismatch: Mismatch) -> VerdictPart:
                 "values.py.j2",
                 expected=expected,
                 output=mismatch.output,
-                comparison=comparison(finding, mismatch.worst),
-                attribute=_ATTRIBUTES.get(finding.kind, NOTHING),
+                comparison=comparison(finding, mismatch, case),
+                attribute=_ATTRIBUTES.get(Kind.WRONG_DTYPE if mismatch.also else finding.kind, NOTHING),
             )
 
 
 _ATTRIBUTES = {Kind.WRONG_SHAPE: source(".shape"), Kind.WRONG_DTYPE: source(".dtype")}
 
 
-def comparison(finding: Finding, worst: WorstElement | None) -> Source:
-    """The lines that set `wrong`, from `want` and `got`."""
-    match finding.kind:
-        case Kind.WRONG_SHAPE:
-            return source("wrong = got.shape != want.shape")
-        case Kind.WRONG_DTYPE:
-            return source("wrong = got.dtype != want.dtype")
-        case _ if worst is not None and worst.tolerance > 0:
+def comparison(finding: Finding, mismatch: Mismatch, case: Case) -> Source:
+    """The lines that set `wrong`, from `want` and `got`. Where a shape or a dtype is wrong, all three must be right
+    before the bug is gone: what made the one wrong may make the values wrong, too."""
+    integers = _gives_integers(finding, mismatch.output, case)
+    if finding.kind is Kind.WRONG_VALUE and not (mismatch.also and integers):
+        compared = _wrong_values(mismatch.worst)
+        return source("{}\nwrong = wrong or got.dtype != want.dtype", compared) if mismatch.also else compared
+    values = source("not np.array_equal(got, want)") if integers else _beyond_tolerance(case)
+    return source("wrong = got.shape != want.shape or got.dtype != want.dtype\nwrong = wrong or {}", values)
+
+
+def _gives_integers(finding: Finding, output: int, case: Case) -> bool:
+    types = () if returns_gradients(finding.lane) else case.bound.output_types
+    return output < len(types) and not types[output].dtype.is_float
+
+
+def _beyond_tolerance(case: Case) -> Source:
+    """Whether values of the same shape differ by more than TVM's own tests allow."""
+    allowed = short_number(least_precise(case), 6)
+    return source(
+        'not np.allclose(got.astype("float64"), want.astype("float64"), {}, {}, equal_nan=True)', allowed, allowed
+    )
+
+
+def least_precise(case: Case) -> float:
+    """The tolerance of TVM's own tests for the least precise dtype of the case."""
+    dtypes = {value.type.dtype for value in case.graph.values()}
+    return max((TOLERANCE[dtype] for dtype in dtypes if dtype in TOLERANCE), default=1e-7)
+
+
+def _wrong_values(worst: WorstElement | None) -> Source:
+    """The lines that set `wrong` by the values alone."""
+    match worst:
+        case WorstElement() if worst.tolerance > 0:
             at = _at(worst)
             return source(
                 "# the tolerance is measured: how far perturbed evaluations of the model stray at this element\n"
@@ -180,7 +209,7 @@ def comparison(finding: Finding, worst: WorstElement | None) -> Source:
                 at,
                 short_number(worst.tolerance, 4),
             )
-        case _ if worst is not None and worst.truth is not None:  # infinity or NaN: other elements may be rounded
+        case WorstElement() if worst.truth is not None:  # infinity or NaN: other elements may be rounded
             return source("wrong = not np.array_equal(got{}, want{}, equal_nan=True)", _at(worst), _at(worst))
         case _:
             return source("wrong = not np.array_equal(got, want, equal_nan=True)")

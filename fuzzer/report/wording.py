@@ -210,13 +210,14 @@ def _differs(kind: Kind, mismatch: Mismatch) -> str:
         case Kind.WRONG_ARITY:
             return f"gives {mismatch.actual} instead of {mismatch.expected}"
         case Kind.WRONG_SHAPE:
-            return f"gives shape {mismatch.actual} instead of {mismatch.expected}"
+            values = ", and wrong values" if mismatch.wrong else ""
+            return f"gives shape {mismatch.actual} instead of {mismatch.expected}{values}"
         case Kind.WRONG_DTYPE:
             return f"gives {mismatch.actual} instead of {mismatch.expected}"
         case _ if mismatch.worst and not math.isfinite(mismatch.worst.expected + mismatch.worst.actual):
             return f"gives {_number(mismatch.worst.actual)} instead of {_number(mismatch.worst.expected)}"
         case _:
-            return "gives wrong values"
+            return f"gives wrong values{f', in {mismatch.also}' if mismatch.also else ''}"
 
 
 def _number(number: float) -> str:

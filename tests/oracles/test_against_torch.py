@@ -97,13 +97,14 @@ WRONG_F32 = F32 + 100
     ("outputs", "kind", "output"),
     [
         ((WRONG_F32,), Kind.WRONG_ARITY, 0),
-        ((WRONG_F32, np.array([[7, -3]])), Kind.WRONG_SHAPE, 1),
+        ((WRONG_F32, np.array([[7, -3]])), Kind.WRONG_VALUE, 0),
         ((F32.astype(np.float64), np.array([[7, -3]])), Kind.WRONG_SHAPE, 1),
-        ((WRONG_F32, np.array([7, -3], np.int32)), Kind.WRONG_DTYPE, 1),
-        ((WRONG_F32, np.array([7, 5])), Kind.WRONG_VALUE, 0),
+        ((WRONG_F32, np.array([7, -3], np.int32)), Kind.WRONG_VALUE, 0),
+        ((F32.astype(np.float64), np.array([7, 5])), Kind.WRONG_VALUE, 1),
+        ((F32.astype(np.float64), np.array([7, -3])), Kind.WRONG_DTYPE, 0),
     ],
 )
-def test_the_coarsest_difference_is_reported(outputs: tuple[np.ndarray, ...], kind: Kind, output: int) -> None:
+def test_the_worst_difference_is_reported(outputs: tuple[np.ndarray, ...], kind: Kind, output: int) -> None:
     (finding,) = judged({TVM: Ran(outputs)})
     assert isinstance(finding.evidence, Mismatch)
     assert (finding.kind, finding.evidence.output) == (kind, output)

@@ -95,6 +95,7 @@ DEFAULTS: dict[object, dict[str, object]] = {
         "against": "PyTorch",
         "by": "",
         "wide": 0,
+        "also": "",
     },
     SideEffect(): {"modified": (), "aliases": ()},
     Mutant("a", MutantFate.RAISED): {

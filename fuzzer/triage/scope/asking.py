@@ -10,7 +10,7 @@ from fuzzer.triage.investigate import may_run_in_used_children
 from fuzzer.triage.reproduce import observe, up_to_failure
 from fuzzer.triage.scope.statement import Answer
 from generators.graph import Case
-from oracles.finding import Finding
+from oracles.finding import Finding, Kind, Mismatch
 from oracles.lane import LaneSpec
 from oracles.outcome import Broken, Skipped, Unsupported
 
@@ -27,11 +27,17 @@ def answer_of(runner: Runner, finding: Finding, case: Case, lane: LaneSpec) -> A
     observation = observe(run, case, lane, signature)
     if not observation.valid:
         return Answer.INVALID
-    if any(shows(signature, signature_of(each)) for each in observation.findings):
+    if any(shows(signature, signature_of(each)) or _hides(finding, each) for each in observation.findings):
         return Answer.FAILS
     if isinstance(observation.result.outcomes.get(lane), Unsupported | Skipped | Broken):
         return Answer.REFUSED
     return Answer.OTHER if observation.findings else Answer.PASSES
+
+
+def _hides(finding: Finding, worse: Finding) -> bool:
+    """Whether the output of another case has the wrong dtype of a finding, and wrong values besides."""
+    also = isinstance(worse.evidence, Mismatch) and bool(worse.evidence.also)
+    return finding.kind is Kind.WRONG_DTYPE and also and finding.component is worse.component
 
 
 def shows(signature: Signature, other: Signature) -> bool:

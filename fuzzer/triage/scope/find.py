@@ -72,7 +72,8 @@ def scope_of(lab: Lab, case: Case, finding: Finding, effort: Effort = WHOLE_EFFO
         return replace(NO_SCOPE, cpu_seconds=metered.cpu_seconds)
 
     def near(cases: Sequence[Case], count: int) -> Iterator[Case]:
-        return neighbours(source, cases, count, with_numbers=answers.with_numbers)
+        drawn = neighbours(source, cases, count, with_numbers=answers.with_numbers)
+        return (each for each in drawn if tells_enough(each, start, finding))
 
     table = list(variations(source, start, with_numbers=answers.with_numbers))
     for each in table:
@@ -100,6 +101,17 @@ def scope_of(lab: Lab, case: Case, finding: Finding, effort: Effort = WHOLE_EFFO
         round(metered.cpu_seconds, 2),
         metered.cpu_seconds >= effort.seconds,
     )
+
+
+def tells_enough(case: Case, start: Case, finding: Finding) -> bool:
+    """Whether the result of the case can be wrong. One number alone is often right by chance: an index of a tensor of
+    one element is 0. It is tried only where that of `start`, which fails, is one number too."""
+    return finding.kind is not Kind.WRONG_VALUE or not _is_one_number(case) or _is_one_number(start)
+
+
+def _is_one_number(case: Case) -> bool:
+    types = [*(item.value.type for item in case.bound.inputs), *case.bound.output_types]
+    return all(type.numel == 1 for type in types)
 
 
 def _first_answers(

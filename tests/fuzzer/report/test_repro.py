@@ -344,14 +344,40 @@ def test_of_a_symbolic_case_the_largest_sizes_are_shown() -> None:
 
 @pytest.mark.parametrize("dtype", DType)
 def test_nan_where_nan_belongs_is_no_bug(dtype: DType) -> None:
-    finding = Finding(Kind.WRONG_VALUE, Component.TVM, LLVM, Stage.RUN, Mismatch(0, "1", "2"))
+    mismatch = Mismatch(0, "1", "2")
+    finding = Finding(Kind.WRONG_VALUE, Component.TVM, LLVM, Stage.RUN, mismatch)
     scope: dict[str, Any] = {"np": np}
     for number, wrong in ((1, False), (0, True)):
         want, got = np.array([1, 1], dtype.numpy), np.array([1, number], dtype.numpy)
         if dtype.is_float:
             want[0] = got[0] = np.nan
-        exec(repro_verdict.comparison(finding, None), scope | (local := {"want": want, "got": got}), local)
+        exec(
+            repro_verdict.comparison(finding, mismatch, one_op("sin", {}, 2)),
+            scope | (local := {"want": want, "got": got}),
+            local,
+        )
         assert local["wrong"] is wrong
+
+
+@pytest.mark.parametrize("kind", [Kind.WRONG_SHAPE, Kind.WRONG_DTYPE, Kind.WRONG_VALUE])
+@pytest.mark.parametrize(
+    ("got", "wrong"),
+    [
+        (np.array([[0, 0], [2, 3]]), True),  # the right dtype and shape, and wrong values
+        (np.array([[1, 2], [3, 4]], np.float32), True),
+        (np.array([1, 2, 3, 4]), True),
+        (np.array([[1, 2], [3, 4]]), False),
+    ],
+    ids=["values", "dtype", "shape", "right"],
+)
+def test_the_bug_is_gone_where_shape_dtype_and_values_are_right(kind: Kind, got: np.ndarray, wrong: bool) -> None:
+    worst = WorstElement((0, 1), 2.0, 0.0, 0.0, 0.0)
+    mismatch = Mismatch(0, "2", "0", worst, 4, 3, also="float32 instead of int64")
+    finding = Finding(kind, Component.TVM, LLVM, Stage.RUN, mismatch)
+    want = np.array([[1, 2], [3, 4]])
+    local: dict[str, Any] = {"want": want, "got": got}
+    exec(repro_verdict.comparison(finding, mismatch, ZEROS), {"np": np}, local)
+    assert bool(local["wrong"]) is wrong
 
 
 ZEROS = case_of({"x0": "float32[4,3]", "x1": "int64[2]"}, [("v0", "neg", "x0"), ("v1", "neg", "x1")], "v0 v1")

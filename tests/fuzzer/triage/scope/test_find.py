@@ -11,7 +11,7 @@ from graphs_by_hand import case_of
 from labs import FakeLab
 from triggers import TRIGGERS, Trigger
 
-from fuzzer.triage.scope.find import WHOLE_EFFORT, Effort, _with_each_exception_tried, scope_of
+from fuzzer.triage.scope.find import WHOLE_EFFORT, Effort, _with_each_exception_tried, scope_of, tells_enough
 from fuzzer.triage.scope.properties import properties
 from fuzzer.triage.scope.search import Answers
 from fuzzer.triage.scope.statement import NO_SCOPE, Answer, Condition, Property, Relation, Scope, Statement
@@ -141,6 +141,16 @@ def test_what_all_usual_numbers_are_is_no_condition() -> None:
     whats = {condition.property.what for condition in scope.statement.conditions}
     assert "dtype" in whats
     assert whats <= {"dtype", "elements", "smallest size"}
+
+
+def test_one_number_alone_does_not_count_for_a_wrong_value() -> None:
+    """It is right by chance: each wrong value of this lab is 0 where a number belongs that is not."""
+    one, many = (case_of({"x0": f"float32[{size}]"}, [("v0", "neg", "x0")], "v0") for size in (1, 3))
+    scalar = case_of({"x0": "float32[3]"}, [("v0", "sum", "x0", {"dim": None, "keepdim": False})], "v0")
+    wrong = replace(FINDING, kind=Kind.WRONG_VALUE)
+    assert [tells_enough(case, many, wrong) for case in (one, many, scalar)] == [False, True, True]
+    assert tells_enough(one, one, wrong)
+    assert tells_enough(one, many, FINDING)
 
 
 def test_the_search_ends_with_its_runs() -> None:
