@@ -68,9 +68,10 @@ def check(
                arrays by name, where those that are left out are drawn; for a case nothing; for a Relax module a
                sequence of arrays, or a dict by the names of main's parameters, where those left out are drawn
     lanes      comma-separated globs; `fuzz lanes` lists the names. None: the plain lanes for llvm, through the
-               importers that fit: relax-export-llvm and relax-onnx-llvm, for an .onnx file relax-onnx-model-llvm.
-               "all-plain" or "*": the plain lanes for c too. A Relax module has lanes of its own: relax-module-llvm,
-               relax-module-zero without optional passes, and relax-module-c, which is for c
+               importers that fit: relax-export-llvm and relax-onnx-dynamo-llvm, for an .onnx file
+               relax-onnx-model-llvm. "all-plain" or "*": the plain lanes, those for c too, with the file of the
+               exporter before (dynamo=False). A Relax module has lanes of its own: relax-module-llvm, relax-module-zero
+               without optional passes, and relax-module-c, which is for c
     target     another target for which these lanes run too: a text such as "cuda -arch=sm_90", "opencl", "c" or
                "llvm -mcpu=skylake-avx512", a dictionary, or a tvm.target.Target, whose host is not taken. Where this
                machine has no device for it, or nothing here runs its code, its lanes only compile, and `not_judged`
@@ -118,7 +119,7 @@ def check(
         found = cases_of(model, inputs, dynamic_shapes, weights, sizes)
         chosen = lanes_of_given(found.cases[0], _lanes(wanted, first, toolchain, found.dialect))
         lab = WatchedLab(shared_fleet(loaded), line)
-        run = ModelCheck(lab, chosen, _folder(folder), loaded, reduce, forms=found.forms)
+        run = ModelCheck(lab, chosen, _folder(folder), loaded, reduce, forms=found.forms, drawn=found.drawn)
         run.aliasing = aliasing and not found.not_covered  # what is cut out gives inputs that the model has not
         run.in_form = bool(found.not_given)
         run.run(found.cases[0])

@@ -46,12 +46,14 @@ class ModelCases:
     not_covered  each operator that no case has, with the reason
     not_given    why lanes do not run the model as it is; "" where they do, and where a person gave a case
     forms        other forms of the model: of a file with open sizes the case of its graph with open sizes
+    drawn        the inputs of a file whose numbers are drawn
     """
 
     cases: tuple[Case, ...]
     not_covered: tuple[str, ...] = ()
     not_given: str = ""
     forms: tuple[Case, ...] = ()
+    drawn: tuple[str, ...] = ()
 
     @property
     def is_given(self) -> bool:
@@ -120,7 +122,7 @@ def _of_onnx(path: Path, inputs: Mapping[str, Array], sizes: Mapping[str, int], 
     for size in FILE_SIZES if is_free else ():
         with suppress(Invalid):  # the file may not take it
             cases.append(whole_model.read(path, {}, dict.fromkeys(names, size), own_weights=own_weights).case)
-    return ModelCases(tuple(cases), forms=forms)
+    return ModelCases(tuple(cases), forms=forms, drawn=tuple(sorted(model.resolved.inputs - inputs.keys())))
 
 
 def _of_pt2(path: Path, inputs: Mapping[str, Array], *, own_weights: bool) -> ModelCases:

@@ -21,6 +21,7 @@ from fuzzer.isolate.fleet import Lab
 from fuzzer.lanes.base.availability import CompileOnly, availability
 from fuzzer.minimize import minimize
 from fuzzer.minimize.minimize import Minimized, MinimizeRequest
+from fuzzer.seeds.onnx_file import were_drawn
 from fuzzer.system.terminal import number_of
 from fuzzer.triage.investigate import Sighting, sightings
 from fuzzer.triage.reproduce import is_valid, judged_by, judged_run
@@ -48,6 +49,7 @@ class ModelCheck:
     reduce    whether failures are reduced
     aliasing  whether an output that shares memory with an input is a failure
     forms     other forms of the model, which are reduced in place of its case where they fail in the same way
+    drawn     the inputs of the model whose numbers are drawn
     in_form   whether the cases are difftvm's form of a model that lanes cannot run as it is
     failures  what was found so far
     """
@@ -59,6 +61,7 @@ class ModelCheck:
     reduce: bool = True
     aliasing: bool = False
     forms: tuple[Case, ...] = ()
+    drawn: tuple[str, ...] = ()
     in_form: bool = False
     failures: list[FoundFailure] = field(default_factory=list)
     _outcomes: list[tuple[LaneSpec, Outcome]] = field(default_factory=list)
@@ -72,7 +75,7 @@ class ModelCheck:
 
     def run(self, case: Case) -> None:
         """Run and judge a case. Confirm, reduce and save what fails. Raise `Invalid` where the reference refuses it."""
-        result, every = _run(self.lab, case, self.lanes)
+        result, every = _run(self.lab, case, self.lanes, self.drawn)
         own = [(lane, outcome) for lane, outcome in result.outcomes.items() if lane in self.lanes]
         self._outcomes += [*own, *_absent(result.outcomes)]
         self._not_covered += _not_compiled(case, own)
@@ -134,14 +137,14 @@ class ModelCheck:
             return [each for one in requests for each in minimize.run(self.lab, store, one, width).minimized]
 
 
-def _run(lab: Lab, case: Case, lanes: Sequence[LaneSpec]) -> tuple[Result, list[Sighting]]:
+def _run(lab: Lab, case: Case, lanes: Sequence[LaneSpec], drawn: Sequence[str]) -> tuple[Result, list[Sighting]]:
     """Run the lanes with those that judge them. Raise `Invalid` where the reference refuses the case."""
     everything = tuple(dict.fromkeys(each for lane in lanes for each in judged_by(lane)))
     result, findings = judged(lab.run_fresh, case, judged_run(lab.run, case, everything))
     if not is_valid(result.outcomes):
         why = next((why_no_result(out) for lane, out in result.outcomes.items() if is_eager(lane)), "it did not run")
         reference = dialect_named(case.graph.dialect).words.reference
-        raise Invalid(f"{reference} refuses {case.origin or 'the case'}: {why}")
+        raise Invalid(f"{reference} refuses {case.origin or 'the case'}: {why}{were_drawn(drawn)}")
     return result, sightings(finding for finding in findings if finding.lane in lanes)
 
 

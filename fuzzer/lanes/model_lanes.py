@@ -11,6 +11,7 @@ from typing import Any
 
 from fuzzer.lanes import EVERY_TVM_LANE, lanes_of, select
 from generators.graph import Invalid
+from oracles.importers import Importer
 from oracles.lane import LaneSpec, Pipeline, is_relax
 from oracles.siblings import essential
 from oracles.targets import canonical, family_of
@@ -21,6 +22,8 @@ PIPELINES: Mapping[str, Pipeline] = {"default": Pipeline.DEFAULT, **{each.value:
 MOST_OPT_LEVEL = 4
 
 _USUAL = "llvm"
+
+_BY_DEFAULT_EXPORTER = select("relax-onnx-dynamo-llvm")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,9 @@ def lanes_for(wanted: LaneChoice, dialect: str) -> tuple[LaneSpec, ...]:
 
 
 def _usual(dialect: str) -> tuple[LaneSpec, ...]:
-    return tuple(lane for lane in lanes_of(dialect).plain if lane.target == _USUAL)
+    """The plain lanes for llvm. An ONNX file of a module is the one that torch.onnx.export writes by default."""
+    plain = [lane for lane in lanes_of(dialect).plain if lane.target == _USUAL]
+    return tuple(_BY_DEFAULT_EXPORTER if lane.importer is Importer.ONNX else lane for lane in plain)
 
 
 def _with_settings(lane: LaneSpec, wanted: LaneChoice) -> LaneSpec:

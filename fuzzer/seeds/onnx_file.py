@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -55,9 +55,12 @@ def refusal_of(path: Path) -> str:
     return ""
 
 
-def types_in_run(path: Path, values: Mapping[str, Array]) -> dict[str, tuple[str, tuple[int, ...]]]:
+def types_in_run(
+    path: Path, values: Mapping[str, Array], drawn: Sequence[str] = ()
+) -> dict[str, tuple[str, tuple[int, ...]]]:
     """The element type and the sizes of each value that a node of a file makes, where onnxruntime runs it with these
-    numbers of its inputs and weights. Raise `Invalid` where it does not."""
+    numbers of its inputs and weights, of which those of the inputs `drawn` are drawn. Raise `Invalid` where it does
+    not."""
     given = {name: tensor(array) for name, array in values.items()}
     with temporary.folder() as folder:
         file = folder / "values"
@@ -67,7 +70,15 @@ def types_in_run(path: Path, values: Mapping[str, Array]) -> dict[str, tuple[str
         return msgspec.json.decode(text, type=RunTypes).types
     except msgspec.ValidationError:
         refused = msgspec.json.decode(text, type=Refusal).refused
-    raise Invalid(f"{path}: onnxruntime does not run it with these inputs: {refused}")
+    raise Invalid(f"{path}: onnxruntime does not run it with these inputs: {refused}{were_drawn(drawn)}")
+
+
+def were_drawn(inputs: Sequence[str]) -> str:
+    """What a person may do where a model refuses inputs that were drawn; "" where none were."""
+    if not inputs:
+        return ""
+    names = ", ".join(map(repr, inputs))
+    return f"; {names} {'was' if len(inputs) == 1 else 'were'} drawn: give inputs that the model takes"
 
 
 def types_of(graph: OnnxGraph, path: Path) -> dict[str, TensorType]:

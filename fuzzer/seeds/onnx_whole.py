@@ -22,7 +22,7 @@ from fuzzer.seeds.onnx_graph import OPAQUE, OnnxGraph
 from fuzzer.seeds.program import MAX_RANK, require_sizes
 from fuzzer.seeds.resolve import Resolved
 from generators.choice import NumpySource
-from generators.graph import Array, DType, Input, Invalid, Node, TensorType, Value
+from generators.graph import Array, Input, Invalid, Node, TensorType, Value
 from generators.onnx import model, unlisted
 from generators.onnx.call_of import Known, Surroundings, call_of
 from generators.onnx.dialect import DIALECT
@@ -40,8 +40,10 @@ def whole_file(graph: OnnxGraph, path: Path, given: Mapping[str, Array] = {}) ->
     calls = file.calls()
     kept = kept_numbers(graph)
     if file.untyped:
+        file.require_supported()
         kept = _all_numbers(file, calls, {**kept, **given})
-        file = _File(graph, path, nodes, file.types_of_run(onnx_file.types_in_run(path, kept)))
+        drawn = [name for name in graph.inputs if name not in given]
+        file = _File(graph, path, nodes, file.types_of_run(onnx_file.types_in_run(path, kept, drawn)))
         calls = file.calls()
     return Resolved(
         path.stem,
@@ -131,6 +133,14 @@ class _File:
             return None
         return unlisted.call_of(node, self.graph.versions.get(node.domain, 1), self.types)
 
+    def require_supported(self) -> None:
+        """Raise `Invalid` where a value has an element type that no case has: no run tells more."""
+        makers = {name: node for node in self.nodes for name in node.outputs if name}
+        for name in self.untyped:
+            element = self.graph.types.get(name, ("", ()))[0]
+            if element not in ("", UNDEFINED) and dtype_of(element) is None:
+                raise Invalid(f"{self.path}: {_refused(name, element, makers.get(name))}")
+
     def types_of_run(self, run: Mapping[str, tuple[str, tuple[int, ...]]]) -> dict[str, TensorType]:
         """The types of all values: of a run, and of what no node makes. Raise `Invalid` for one that no case holds."""
         makers = {name: node for node in self.nodes for name in node.outputs if name}
@@ -141,15 +151,23 @@ class _File:
             element = inferred if inferred == "BFLOAT16" else element  # onnxruntime computes it as float32
             dtype = dtype_of(element)
             if dtype is None:
-                raise Invalid(f"{self.path}: {_refused(name, element)}; {title_of(node)} makes it")
+                raise Invalid(f"{self.path}: {_refused(name, element, node)}")
             require_sizes(name, sizes, str(self.path))
             types[name] = TensorType(dtype, sizes)
         return types
 
 
-def _refused(name: str, element: str) -> str:
-    what = f"of the type {element.lower()}" if element else "of an unknown type"
-    return f"the value {name!r} is {what}, and a case has tensors of {', '.join(DType)} alone"
+UNDEFINED = "UNDEFINED"
+"""The element type of a value of which nothing says it."""
+
+
+def _refused(name: str, element: str, maker: model.Node | None = None) -> str:
+    """For example "int4 is not supported: Cast (node `quantize`) makes the value 'q' of this type"."""
+    what = f"{element.lower()} is not supported" if element else "values of an unknown type are not supported"
+    if maker is None:
+        return f"{what}: the value {name!r} is of this type"
+    node = f"{title_of(maker)} (node `{maker.name}`)" if maker.name else title_of(maker)
+    return f"{what}: {node} makes the value {name!r} of this type"
 
 
 # --- the numbers of a run

@@ -49,7 +49,7 @@ def run_types(path: Path, values: Path) -> RunTypes:
         results = by_onnxruntime(model, feeds)
     except NO_KERNEL as why:
         results = _by_interpreter(model, feeds, why)
-    except ERRORS as error:
+    except (*ERRORS, RuntimeError) as error:  # onnxruntime raises the latter for a result that numpy cannot hold
         raise Unreadable(" ".join(str(error).split())) from None
     return RunTypes({name: _type(result) for name, result in zip(names, results, strict=True)})
 

@@ -19,11 +19,15 @@ def names(dialect: str = "torch", **given: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("dialect", "given", "expected"),
     [
-        ("torch", {}, ["relax-export-llvm", "relax-onnx-llvm"]),
+        ("torch", {}, ["relax-export-llvm", "relax-onnx-dynamo-llvm"]),
         ("onnx", {}, ["relax-onnx-model-llvm"]),
         ("torch", {"lanes": "relax-fx-llvm"}, ["relax-fx-llvm"]),
-        ("torch", {"target": "llvm"}, ["relax-export-llvm", "relax-onnx-llvm"]),
-        ("torch", {"target": "c"}, ["relax-export-llvm", "relax-onnx-llvm", "relax-export-c", "relax-onnx-c"]),
+        ("torch", {"target": "llvm"}, ["relax-export-llvm", "relax-onnx-dynamo-llvm"]),
+        (
+            "torch",
+            {"target": "c"},
+            ["relax-export-llvm", "relax-onnx-dynamo-llvm", "relax-export-c", "relax-onnx-dynamo-c"],
+        ),
         ("onnx", {"target": "c"}, ["relax-onnx-model-llvm", "relax-onnx-model-c"]),
         (
             "torch",
@@ -31,8 +35,8 @@ def names(dialect: str = "torch", **given: Any) -> list[str]:
             ["relax-export-llvm", "relax-export-cuda-arch-sm_90"],
         ),
         ("onnx", {"target": "opencl"}, ["relax-onnx-model-llvm", "relax-onnx-model-opencl"]),
-        ("torch", {"pipeline": "zero"}, ["relax-export-zero", "relax-onnx-zero"]),
-        ("torch", {"pipeline": "default"}, ["relax-export-llvm", "relax-onnx-llvm"]),
+        ("torch", {"pipeline": "zero"}, ["relax-export-zero", "relax-onnx-dynamo-llvm-zero"]),
+        ("torch", {"pipeline": "default"}, ["relax-export-llvm", "relax-onnx-dynamo-llvm"]),
         ("onnx", {"pipeline": "cpu_generic", "opt_level": 3}, ["relax-onnx-model-llvm-cpu_generic-opt3"]),
         (
             "onnx",
