@@ -14,33 +14,51 @@ from typer.core import TyperGroup
 
 from fuzzer.system import secrets, telemetry
 from fuzzer.system.exit_codes import Exit
+from fuzzer.system.help_text import GroupedCommand
 from fuzzer.system.terminal import escape_what_cannot_be_encoded, one_sentence, say
 
-VERBS = {
-    "run": "Fuzz: start the campaign in DIR, or continue it.",
-    "diff": "Compare two builds of TVM: what fails in one of them alone.",
-    "status": "Show how a campaign is doing, whether it runs or not.",
-    "triage": "List the findings of a campaign.",
-    "replay": "Run a finding again: is the bug still there?",
-    "minimize": "Reduce a finding again, and save the result beside it.",
-    "blame": "Find the part of TVM that is at fault in a finding.",
-    "scope": "Find what a bug needs: dtypes, ranks, sizes, attributes.",
-    "bisect": "Find the releases of TVM in which a finding fails.",
-    "report": "Print the reports of findings as Markdown, HTML or JSON.",
-    "dashboard": "Show a campaign as one page that opens without a network.",
-    "file": "Write issues for findings; --submit files them.",
-    "merge": "Merge several campaigns into one.",
-    "import": "Cut real models into seed cases.",
-    "sweep": "Run PyTorch's own samples of every operator.",
-    "gen": "Generate cases without any compiler.",
-    "corpus": "List or run the cases that ship with difftvm.",
-    "lanes": "List the lanes, and what this machine can do with each.",
-    "ops": "List the operators.",
-    "toolchain": "Install, list, check and remove other releases of TVM.",
-    "bench": "Measure the fuzzer itself.",
-    "doctor": "Prove that every kind of failure is detected.",
+GROUPS = {
+    "Start here": {
+        "run": "Fuzz: start the campaign in DIR, or continue it.",
+        "check": "Is TVM right for a model? An .onnx or .pt2 file, or FILE.py:NAME.",
+        "triage": "List the findings of a campaign: what is new comes first.",
+        "show": "Show what is known of a finding: `fuzz show 3`.",
+        "replay": "Run a finding again: is the bug still there?",
+        "file": "Write issues for findings; --submit files them.",
+    },
+    "Understand a finding": {
+        "scope": "Find what a bug needs: dtypes, ranks, sizes, attributes.",
+        "blame": "Find the part of TVM that is at fault in a finding.",
+        "bisect": "Find the releases of TVM in which a finding fails.",
+        "minimize": "Reduce a finding again, and save the result beside it.",
+        "report": "Print the reports of findings as Markdown, HTML or JSON.",
+    },
+    "Watch campaigns": {
+        "status": "Show how a campaign is doing, whether it runs or not.",
+        "dashboard": "Show a campaign as one page that opens without a network.",
+        "merge": "Merge several campaigns into one.",
+    },
+    "Test a change of TVM": {
+        "diff": "Compare two builds of TVM: what fails in one of them alone.",
+        "corpus": "List or run the cases that ship with difftvm.",
+        "sweep": "Run PyTorch's own samples of every operator.",
+        "toolchain": "Install, list, check and remove other releases of TVM.",
+    },
+    "Models, operators, lanes": {
+        "import": "Cut real models into seed cases.",
+        "gen": "Generate cases without any compiler.",
+        "ops": "List the operators.",
+        "lanes": "List the lanes, and what this machine can do with each.",
+    },
+    "difftvm itself": {
+        "doctor": "Prove that every kind of failure is detected.",
+        "bench": "Measure the fuzzer itself.",
+    },
 }
-"""Each verb with its line in `fuzz --help`."""
+"""The verbs in groups, each with its line in `fuzz --help`."""
+
+VERBS = {verb: line for verbs in GROUPS.values() for verb, line in verbs.items()}
+"""Each verb with its line."""
 
 MODULES = {"import": "import_models"}
 """The modules of verbs whose names are Python keywords."""
@@ -53,16 +71,26 @@ class Verbs(TyperGroup):
         name, placeholder, rest = super().resolve_command(ctx, args)
         return name, placeholder and command_of(args[0]), rest
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        width = max(map(len, VERBS))
+        for group, verbs in GROUPS.items():
+            with formatter.section(group):
+                formatter.write_dl([(f"{verb:{width}}", line) for verb, line in verbs.items()])
+
 
 def command_of(verb: str) -> Any:
     """Import a verb's module, and return its command: the function or the `Typer` group with the module's name."""
     name = MODULES.get(verb, verb)
-    entry = getattr(import_module(f"fuzzer.commands.{name}"), name)
+    module = import_module(f"fuzzer.commands.{name}")
+    entry = getattr(module, name)
     if isinstance(entry, typer.Typer):
         return typer.main.get_command(entry)
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    single.command(verb)(entry)
-    return typer.main.get_command(single)
+    single.command(verb, cls=GroupedCommand)(entry)
+    command = typer.main.get_command(single)
+    assert isinstance(command, GroupedCommand)
+    command.groups, command.examples = getattr(module, "OPTION_GROUPS", {}), getattr(module, "EXAMPLES", ())
+    return command
 
 
 app = typer.Typer(
@@ -162,7 +190,7 @@ def _reported(error: Exception) -> Exit:
 
     match error:
         case typer.TyperException():
-            say(one_sentence(f"fuzz: {error.format_message()}"))
+            say(one_sentence(f"fuzz: {_with_proposal(error)}"))
             return Exit.BAD_INPUT
         case Invalid() | Busy():
             say(one_sentence(f"fuzz: {error}"))
@@ -176,6 +204,12 @@ def _reported(error: Exception) -> Exit:
         case _:
             traceback.print_exception(error)
             return Exit.OWN_ERROR
+
+
+def _with_proposal(error: Any) -> str:
+    """What is wrong with a command line, and the options that were perhaps meant."""
+    options = getattr(error, "possibilities", None)
+    return f"{error.message}; did you mean {' or '.join(options)}?" if options else str(error.format_message())
 
 
 if __name__ == "__main__":

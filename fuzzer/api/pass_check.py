@@ -21,12 +21,12 @@ from fuzzer.campaign.plan.settings import LaneMix, RunLimits, Settings, TriageLi
 from fuzzer.campaign.run.loop import Campaign
 from fuzzer.campaign.run.start import warm_up
 from fuzzer.campaign.store.store import Store
-from fuzzer.commands.selection import ops_named
 from fuzzer.difference.runs import cases_of_earlier_runs, next_run
 from fuzzer.findings import record
 from fuzzer.findings.check_failures import fails_check
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.isolate.fleet import Fleet
+from fuzzer.lanes.selection import ops_named
 from fuzzer.report import wording
 from fuzzer.system.files import write_atomically
 from fuzzer.toolchains import preload

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from fuzzer.commands.bisect_builds import introduction, print_builds, run_in_builds
-from fuzzer.commands.options import JsonFlag, PreloadFile
+from fuzzer.commands.options import FINDING, JsonFlag, PreloadFile
 from fuzzer.commands.progress import counting, working
 from fuzzer.commands.tables import print_table
 from fuzzer.commands.with_options import with_options
 from fuzzer.findings import replay as replaying
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.findings.headline import headline
+from fuzzer.findings.named import finding_named
 from fuzzer.isolate.fleet import BackendKey, Fleet
 from fuzzer.report.add_to import add_introduction
 from fuzzer.signature import signature_of
@@ -37,7 +38,7 @@ from oracles.lane import LaneSpec
 class BisectOptions:
     """What the user wrote. `fuzz bisect --help` lists the options in this order."""
 
-    finding: Annotated[Path, typer.Argument(help="A folder of crashes/.")]
+    finding: Annotated[Path, typer.Argument(help=FINDING)]
     toolchain: Annotated[
         str | None,
         typer.Option("--toolchain", "--toolchains", metavar="NAMES", help="Only these toolchains, comma-separated."),
@@ -66,6 +67,7 @@ def bisect(options: BisectOptions) -> None:
 
     What builds show is saved in the finding's folder and its report; what releases show is only printed.
     """
+    options = replace(options, finding=finding_named(options.finding))
     doc, case = replaying.load(options.finding)
     if options.builds or options.build_command:
         _bisect_builds(options, doc, case)

@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from fuzzer.commands.options import JsonFlag, PreloadFile
+from fuzzer.commands.options import FINDING, JsonFlag, PreloadFile
 from fuzzer.commands.progress import counting, working
 from fuzzer.findings import replay as replaying
+from fuzzer.findings.named import finding_named
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.signature import signature_of
 from fuzzer.signature.blame import Blame
@@ -21,7 +22,7 @@ from fuzzer.triage.blame.search import blame as find
 
 
 def blame(
-    finding: Annotated[Path, typer.Argument(help="A folder of crashes/.")],
+    finding: Annotated[Path, typer.Argument(help=FINDING)],
     programs: Annotated[
         bool, typer.Option("--programs", help="Also print the TVMScript before and after that part.")
     ] = False,
@@ -29,6 +30,7 @@ def blame(
     json: JsonFlag = False,
 ) -> None:
     """Find the part of TVM that is at fault in a finding: importer, pass, legalization, code generation or runtime."""
+    finding = finding_named(finding)
     doc, case = replaying.load(finding)
     with (
         working("looking for the part at fault", lambda: f"nothing is saved; {finding} is unchanged") as shown,

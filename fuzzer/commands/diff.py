@@ -6,7 +6,6 @@ import typer
 
 from fuzzer.commands.diff_options import DiffOptions
 from fuzzer.commands.diff_run import ToCompare, comparison_of
-from fuzzer.commands.selection import ops_of_dialects
 from fuzzer.commands.with_options import with_options
 from fuzzer.difference.changed_code import changed_code
 from fuzzer.difference.kept_cases import kept_in
@@ -15,6 +14,7 @@ from fuzzer.difference.reports import FORMS, check_places
 from fuzzer.difference.reports.terminal import document, lines
 from fuzzer.difference.runs import cases_of_earlier_runs
 from fuzzer.difference.verdict import verdict
+from fuzzer.lanes.selection import ops_of_dialects
 from fuzzer.system.files import write_output
 from fuzzer.system.terminal import echo, print_json, say
 from generators.dialect_names import NAMES

@@ -11,6 +11,8 @@ import typer
 
 from fuzzer.campaign.plan.settings import RunLimits
 from fuzzer.commands.options import JsonFlag, LanesGlob
+from fuzzer.commands.run_options import STOP_AFTER
+from fuzzer.commands.times import parsed_seconds
 from fuzzer.toolchains.toolchain import HOST_NAME
 
 MINUTES = 10
@@ -36,7 +38,7 @@ class DiffOptions:
         list[Path] | None,
         typer.Option(metavar="DIR", help="Cases to run first: a corpus or a campaign; may be given several times."),
     ] = None
-    seconds: Annotated[float, typer.Option(min=0, help="Stop after this many seconds.")] = MINUTES * 60.0
+    seconds: Annotated[float, typer.Option(parser=parsed_seconds, metavar="TIME", help=STOP_AFTER)] = MINUTES * 60.0
     tests: Annotated[int | None, typer.Option(min=0, help="Stop after this many tests.")] = None
     until_worse: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Stop when this many findings are worse.")

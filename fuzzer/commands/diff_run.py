@@ -16,7 +16,6 @@ from fuzzer.campaign.store.store import Store
 from fuzzer.campaign.test.one_test import Watch
 from fuzzer.commands.diff_options import DiffOptions
 from fuzzer.commands.progress import working
-from fuzzer.commands.selection import lanes_named
 from fuzzer.difference.cases import ComparedCases
 from fuzzer.difference.changed_code import ChangedCode, traced
 from fuzzer.difference.changed_entries import changed_table
@@ -37,6 +36,7 @@ from fuzzer.findings.severity import severity_of
 from fuzzer.isolate.fleet import BackendKey, Fleet
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
 from fuzzer.lanes.base.availability import available
+from fuzzer.lanes.selection import lanes_named
 from fuzzer.regression.shipped import shipped_cases
 from fuzzer.system.processes import keep_memory_tight
 from fuzzer.system.terminal import number_of, say

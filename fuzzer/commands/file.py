@@ -9,7 +9,7 @@ from typing import Annotated, assert_never
 
 import typer
 
-from fuzzer.commands.options import JsonFlag, Trust
+from fuzzer.commands.options import FINDING, JsonFlag, Trust
 from fuzzer.commands.with_options import with_options
 from fuzzer.filing import draft as drafts
 from fuzzer.filing import secret
@@ -22,6 +22,7 @@ from fuzzer.filing.office import LazyFleet, TrackerOptions
 from fuzzer.filing.secret import Secret
 from fuzzer.filing.sync import FollowedIssue, counts, sync
 from fuzzer.filing.tracker import PUBLIC, Tracker
+from fuzzer.findings.named import finding_named
 from fuzzer.isolate import bare_script
 from fuzzer.system.terminal import echo, next_line, print_json, say
 from generators.graph import Invalid
@@ -51,7 +52,7 @@ LedgerFile = Annotated[
 class FileOptions:
     """What the user wrote. `fuzz file --help` lists the options in this order."""
 
-    findings: Annotated[list[Path] | None, typer.Argument(help="Folders of crashes/.")] = None
+    findings: Annotated[list[Path] | None, typer.Argument(help=FINDING)] = None
     submit: Annotated[bool, typer.Option("--submit", help="File the issues. Nothing is sent without this option.")] = (
         False
     )
@@ -91,7 +92,7 @@ def file(options: FileOptions) -> None:
     token = secret.of_user(options.token_file) if options.submit or options.token_file else secret.from_environment()
     if not (options.findings or options.follow_up or options.resume_filing):
         raise Invalid("name a finding, or give --sync or --resume-filing")
-    read = [drafts.read(folder) for folder in options.findings or []]
+    read = [drafts.read(finding_named(folder)) for folder in options.findings or []]
     _check_no_token(token, read)
     named = options.tracker
     tracker = named.tracker(token) if options.needs_tracker else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -11,23 +12,35 @@ import typer
 
 from fuzzer.commands.options import DialectName, JsonFlag
 from fuzzer.commands.progress import working
-from fuzzer.commands.selection import ops_named
 from fuzzer.commands.with_options import with_options
-from fuzzer.evaluation.generation import GenerationOptions
+from fuzzer.evaluation.generation import GenerationOptions, generated
 from fuzzer.evaluation.generation import run as generate_cases
-from fuzzer.system.terminal import echo, next_line, say
+from fuzzer.lanes.selection import ops_named
+from fuzzer.report.listing import listing
+from fuzzer.system.terminal import echo, next_line, number_of, say
 from generators.builder import Limits
 from generators.dialect_names import DEFAULT
 from generators.graph import Profile
+
+MANY = 1000
+"""How many cases are written or counted, where the user does not say."""
+
+SHOWN = 5
+"""How many cases are printed at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class GenOptions:
     """What the user wrote. `fuzz gen --help` lists the options in this order."""
 
-    count: Annotated[int, typer.Option(min=1, help="How many cases.")] = 1000
+    count: Annotated[
+        int | None, typer.Option(min=1, help="How many cases: by default 1, and 1000 with --out or --stats.")
+    ] = None
     seed: Annotated[int, typer.Option(min=0, help="The seed of the cases.")] = 0
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Write each case to a folder in DIR.")] = None
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Write each case to a folder in DIR; else they are printed."),
+    ] = None
     ops: Annotated[str, typer.Option(metavar="GLOB", help="Operators, comma-separated globs.")] = "*"
     dialect: DialectName = DEFAULT
     nodes: Annotated[int, typer.Option(min=1, help="The largest number of operators in a graph.")] = Limits().max_nodes
@@ -41,7 +54,8 @@ class GenOptions:
 @with_options(GenOptions)
 def gen(options: GenOptions) -> None:
     """Generate cases without any compiler."""
-    count, out, dialect = options.count, options.out, options.dialect
+    out, dialect = options.out, options.dialect
+    count = options.count or (MANY if out or options.stats else 1)
     rows, limits = ops_named(options.ops, dialect), Limits(options.nodes)
     wanted = GenerationOptions(count, options.seed, out, rows, limits, options.profile, dialect)
     done = 0
@@ -66,6 +80,11 @@ def gen(options: GenOptions) -> None:
             echo(f"{key:22} {value}")
         of = () if dialect == DEFAULT else ("--dialect", dialect)
         following = next_line("run", *of, "--seconds", 120)
-        echo(f"{count} cases{where}, {report.seconds:.2f} CPU s of generation; {following}")
+        if out is None and not options.stats:
+            for case in islice(generated(wanted), SHOWN):
+                echo(f"# {case.origin}", listing(case), "", sep="\n")
+            if count > SHOWN:
+                echo(f"and {number_of(count - SHOWN, 'case')} more; --out DIR writes all")
+        echo(f"{number_of(count, 'case')}{where}, {report.seconds:.2f} CPU s of generation; {following}")
     if options.json or options.stats:  # with --stats, too, the last line is JSON
         echo(msgspec.json.encode(summary).decode())

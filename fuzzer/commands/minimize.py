@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +16,7 @@ from fuzzer.commands.options import JsonFlag, PreloadFile
 from fuzzer.commands.progress import counting, working
 from fuzzer.commands.with_options import with_options
 from fuzzer.findings import finding_file
+from fuzzer.findings.named import finding_named
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.lanes.model_lanes import choice
 from fuzzer.minimize import minimize as minimizing
@@ -52,7 +53,7 @@ class MinimizeOptions:
 
     source: Annotated[
         Path,
-        typer.Argument(metavar="SOURCE", help="A folder of crashes/, any folder with a case.json, or an .onnx file."),
+        typer.Argument(metavar="SOURCE", help="A finding, any folder with a case.json, or an .onnx file."),
     ]
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The folder for results; by default `minimized` beside crashes/.")
@@ -94,6 +95,7 @@ def minimize(options: MinimizeOptions) -> None:
     """Reduce a finding again, or an .onnx file: `fuzz minimize crashes/x`. Exit code 78: it does not always fail.
 
     Of an .onnx file, up to 5,000 nodes are reduced to few that fail in the same way."""
+    options = replace(options, source=finding_named(options.source))
     source = options.source
     choices = choice(options.lanes, options.target, options.pipeline, options.opt_level)
     sizes = open_sizes(options.sizes)

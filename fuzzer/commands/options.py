@@ -9,6 +9,8 @@ import typer
 
 from generators.dialect_names import NAMES
 
+FINDING = "A finding: its folder, a part of its name, or its number in the list shown last."
+
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 ToolchainNames = Annotated[
     str, typer.Option("--toolchain", metavar="NAME", help="The toolchains in which TVM's lanes run, comma-separated.")

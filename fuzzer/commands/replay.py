@@ -10,13 +10,14 @@ from typing import Annotated
 
 import typer
 
-from fuzzer.commands.options import JsonFlag, PreloadFile
+from fuzzer.commands.options import FINDING, JsonFlag, PreloadFile
 from fuzzer.commands.progress import counting, working
-from fuzzer.commands.selection import lanes_named
 from fuzzer.commands.tables import print_table
 from fuzzer.findings import replay as replaying
 from fuzzer.findings.finding_doc import FindingDoc
+from fuzzer.findings.named import finding_named
 from fuzzer.isolate.fleet import BackendKey, Fleet
+from fuzzer.lanes.selection import lanes_named
 from fuzzer.system import temporary
 from fuzzer.system.exit_codes import Exit
 from fuzzer.system.terminal import echo, print_json, program, say
@@ -27,7 +28,7 @@ from oracles.lane import LaneSpec
 
 
 def replay(
-    finding: Annotated[Path, typer.Argument(help="A folder of crashes/.")],
+    finding: Annotated[Path, typer.Argument(help=FINDING)],
     lanes: Annotated[
         str | None, typer.Option(metavar="GLOB", help="Lanes to run instead of the finding's own.")
     ] = None,
@@ -39,6 +40,7 @@ def replay(
     json: JsonFlag = False,
 ) -> None:
     """Run a finding again: `fuzz --replay crashes/x`. Exit code 77: it still fails, 0: gone, 78: another failure."""
+    finding = finding_named(finding)
     doc, case = replaying.load(finding)
     chosen = (doc.lane,) if lanes is None else lanes_named(lanes)
     where = named(doc.lane.toolchain if toolchain is None else toolchain)

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from fuzzer.commands.options import FINDING
+from fuzzer.findings.named import finding_named
 from fuzzer.findings.record import read
 from fuzzer.report.document import Format, joined, text
 from fuzzer.system.files import make_folder, write_output
@@ -15,7 +17,7 @@ from generators.graph import Invalid
 
 
 def report(
-    findings: Annotated[list[Path], typer.Argument(help="Folders of findings, such as crashes/x.")],
+    findings: Annotated[list[Path], typer.Argument(help=FINDING)],
     format: Annotated[Format, typer.Option("--format", help="The format.")] = Format.MD,
     out: Annotated[
         Path | None,
@@ -25,6 +27,7 @@ def report(
 ) -> None:
     """Write reports of findings with the current code: `fuzz report crashes/x --format md`. Nothing is run."""
     format = Format.JSON if json else format
+    findings = [finding_named(each) for each in findings]
     records = [read(folder) for folder in findings]
     texts = {record.doc.slug: text(record, format) for record in records}
     if out is None:

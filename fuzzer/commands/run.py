@@ -14,13 +14,15 @@ from fuzzer.campaign.store.store import Store
 from fuzzer.commands.aim import model_around
 from fuzzer.commands.progress import working
 from fuzzer.commands.run_cluster import cluster_options, run_on_cluster
+from fuzzer.commands.run_options import EXAMPLES as EXAMPLES
+from fuzzer.commands.run_options import OPTION_GROUPS as OPTION_GROUPS
 from fuzzer.commands.run_options import RunOptions
 from fuzzer.commands.run_plan import Plan, plan_of
 from fuzzer.commands.run_summary import summarise
-from fuzzer.commands.selection import dialects_named
 from fuzzer.commands.with_options import with_options
 from fuzzer.isolate.child_process import GaveUp, never
 from fuzzer.isolate.fleet import Fleet
+from fuzzer.lanes.selection import dialects_named
 from fuzzer.system.processes import keep_memory_tight
 from fuzzer.system.terminal import say
 from fuzzer.watching.watch import watched

@@ -21,17 +21,35 @@ from fuzzer.commands.options import (
     ReleaseNames,
     ToolchainNames,
 )
+from fuzzer.commands.times import parsed_seconds
 from fuzzer.filing.office import TrackerOptions
 from fuzzer.filing.tracker import PUBLIC
 from fuzzer.toolchains.toolchain import HOST_NAME
 from generators.dialect_names import NAMES, USUAL
+
+STOP_AFTER = "Stop after this time: 90, 2m, 1.5h."
+
+OPTION_GROUPS = {
+    "When to stop": ("seconds", "tests", "until_new", "drain"),
+    "What to test": ("ops", "dialect", "lanes", "around", "configurations", "seed", "guided", "share"),
+    "Which TVM": ("toolchain", "releases", "preload", "own_pass"),
+    "Where and how": ("campaign", "workers", "disk_limit", "disk_reserve", "json", "stats", "metrics"),
+    "Triage": ("triage_share", "scope_share"),
+    "Many machines": ("cluster", "nodes", "node_dir"),
+    "Filing": ("auto_file", "repo", "token_file", "base_url", "ledger"),
+}
+
+EXAMPLES = (
+    "fuzz run --seconds 2m  two minutes, with all operators",
+    "fuzz run --campaign night --seconds 8h --ops 'conv*,*pool*'  a night, with some operators, in a folder of its own",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
     """What the user wrote. `fuzz run --help` lists the options in this order."""
 
-    seconds: Annotated[float | None, typer.Option(min=0, help="Stop after this many seconds.")] = None
+    seconds: Annotated[float | None, typer.Option(parser=parsed_seconds, metavar="TIME", help=STOP_AFTER)] = None
     tests: Annotated[int | None, typer.Option(min=0, help="Stop after this many tests.")] = None
     until_new: Annotated[
         int | None, typer.Option("--until-new", min=1, metavar="N", help="Stop after this many new findings.")
@@ -74,7 +92,10 @@ class RunOptions:
         ),
     ] = SCOPES
     drain: Annotated[
-        float, typer.Option(min=0, metavar="SECONDS", help="How long triage may go on after the last test of a run.")
+        float,
+        typer.Option(
+            parser=parsed_seconds, metavar="TIME", help="How long triage may go on after the last test of a run."
+        ),
     ] = DRAIN_SECONDS
     share: Annotated[
         str, typer.Option(metavar="K/N", help="Only every N-th test, from the K-th on; N campaigns run all tests.")

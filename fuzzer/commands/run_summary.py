@@ -11,9 +11,9 @@ from fuzzer.campaign.run.loop import Campaign
 from fuzzer.campaign.store.layout import ERRORS
 from fuzzer.campaign.store.store import Store
 from fuzzer.filing.gates import may_be_filed
+from fuzzer.system import last_list
 from fuzzer.system.devices import Device
 from fuzzer.system.terminal import echo, next_line, print_json
-from fuzzer.watching import last_list
 from fuzzer.watching.cause_lines import confirmed_line, replay
 from fuzzer.watching.cause_rows import rows_of
 from fuzzer.watching.causes import causes_in

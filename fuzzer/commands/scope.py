@@ -9,9 +9,10 @@ from typing import Annotated
 import msgspec
 import typer
 
-from fuzzer.commands.options import JsonFlag, PreloadFile, Trust
+from fuzzer.commands.options import FINDING, JsonFlag, PreloadFile, Trust
 from fuzzer.commands.progress import counting, working
 from fuzzer.findings import finding_file, made_here
+from fuzzer.findings.named import finding_named
 from fuzzer.findings.record import FindingRecord, read
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.report.closer_look import look_closer
@@ -27,7 +28,7 @@ from generators.graph import Graph, Invalid
 
 def scope(
     findings: Annotated[
-        list[Path], typer.Argument(metavar="FOLDER...", help="Folders of findings, or a folder that holds some.")
+        list[Path], typer.Argument(metavar="FINDING...", help=f"{FINDING} Or a folder that holds some.")
     ],
     again: Annotated[bool, typer.Option("--again", help="Look again where the scope is known.")] = False,
     runs: Annotated[
@@ -43,7 +44,7 @@ def scope(
     All are saved in the finding's folder. What is known is only printed. An error in one finding does not stop the
     others; the first one ends the command.
     """
-    folders = [each for path in findings for each in _folders(path)]
+    folders = [each for path in findings for each in _folders(finding_named(path))]
     folders = [folder for folder in folders if not finding_file.read(folder).flaky]
     done: list[FindingRecord] = []
     errors: list[Exception] = []

@@ -10,7 +10,6 @@ from fuzzer.campaign.run.loop import Campaign
 from fuzzer.campaign.run.start import obey_signals, to_stop, warm_up
 from fuzzer.campaign.store.store import Store
 from fuzzer.commands.progress import working
-from fuzzer.commands.selection import lanes_named, one_dialect
 from fuzzer.commands.sweep_options import SweepOptions
 from fuzzer.commands.with_options import with_options
 from fuzzer.evaluation import samples as taking
@@ -18,6 +17,7 @@ from fuzzer.evaluation.sample_source import source_of
 from fuzzer.evaluation.sweep import Sweep
 from fuzzer.evaluation.sweep_table import KINDS, NEWLY_WRONG, Table, read_table
 from fuzzer.isolate.fleet import Fleet
+from fuzzer.lanes.selection import lanes_named, one_dialect
 from fuzzer.system.terminal import echo, next_line, print_json, say
 from fuzzer.toolchains.lanes import in_toolchains, named
 from fuzzer.toolchains.registry import finder

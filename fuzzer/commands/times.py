@@ -6,6 +6,8 @@ import re
 import time
 from datetime import datetime
 
+import typer
+
 from generators.graph import Invalid
 
 SECONDS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
@@ -20,6 +22,16 @@ def seconds(text: str) -> float:
     if not found:
         raise Invalid(f"{text!r} is no length of time; write 90, 90s, 2m, 1.5h or 1d")
     return float(found["number"]) * SECONDS[found["unit"] or "s"]
+
+
+def parsed_seconds(text: str | float) -> float:
+    """The seconds of an option. Raise `BadParameter` where the text is no length of time."""
+    if not isinstance(text, str):
+        return text
+    try:
+        return seconds(text)
+    except Invalid as error:
+        raise typer.BadParameter(str(error)) from None
 
 
 def moment(text: str) -> float:

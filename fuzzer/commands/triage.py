@@ -18,15 +18,15 @@ from fuzzer.campaign.store import tables
 from fuzzer.campaign.store.layout import blocked
 from fuzzer.campaign.store.presence import is_campaign, why_no_index
 from fuzzer.commands.options import JsonFlag, PreloadFile, ReleaseNames
-from fuzzer.commands.times import moment
+from fuzzer.commands.times import moment, parsed_seconds
 from fuzzer.commands.triage_list import Chosen, Listed
 from fuzzer.commands.with_options import with_options
 from fuzzer.findings import finding_file
 from fuzzer.findings import merge as merging
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.findings.merge import Merge
+from fuzzer.system import last_list
 from fuzzer.system.terminal import echo, next_line, one_sentence, print_json, say
-from fuzzer.watching import last_list
 from fuzzer.watching.cause_lines import replay
 from fuzzer.watching.cause_rows import rows_of
 from fuzzer.watching.causes import Causes, causes_in
@@ -58,7 +58,9 @@ class TriageOptions:
             help="Investigate what waits, or a CAUSE alone, and again the parked sightings, whose triage failed.",
         ),
     ] = False
-    seconds: Annotated[float | None, typer.Option(min=0, help="With --work: stop after this many seconds.")] = None
+    seconds: Annotated[
+        float | None, typer.Option(parser=parsed_seconds, metavar="TIME", help="With --work: stop after this time.")
+    ] = None
     workers: Annotated[
         int | None, typer.Option(min=1, help="With --work: investigations at the same time; by default one per core.")
     ] = None

@@ -87,6 +87,11 @@ def run(
     )
 
 
+def generated(options: GenerationOptions) -> Iterator[Case]:
+    """The cases, each drawn when it is asked for."""
+    return (case for case, _ in _generated(options))
+
+
 def _generated(options: GenerationOptions) -> Iterator[tuple[Case, float]]:
     """The cases, each with the CPU seconds that generating it took."""
     draw = dialect_named(options.dialect).draw

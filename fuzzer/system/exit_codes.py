@@ -6,7 +6,8 @@ from enum import IntEnum
 
 
 class Exit(IntEnum):
-    """`GONE` is success: nothing fails, or the bug is gone. `WORSE` and `NOT_REACHED` are those of `fuzz diff`. With
+    """`GONE` is success: nothing fails, or the bug is gone. `WORSE` and `NOT_REACHED` are those of `fuzz diff`
+    and `fuzz check`. With
     `DENIED`, a tracker refuses. The others from 70 to 78 are the results of a finding that ran again. `OWN_ERROR` is an
     exception that difftvm does not expect: Python's 1 would say that a build is worse."""
 

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import fields
 from importlib import metadata
 from pathlib import Path
 
@@ -20,7 +21,9 @@ from fuzzer.campaign.store.counters import Counters
 from fuzzer.campaign.store.lock import locked
 from fuzzer.campaign.store.state import State
 from fuzzer.campaign.store.store import Store
+from fuzzer.cli import GROUPS as GROUPS_OF_VERBS
 from fuzzer.cli import VERBS, main, routed, writes_to
+from fuzzer.commands.run_options import EXAMPLES, OPTION_GROUPS, RunOptions
 from fuzzer.signature.known import known_issues
 from fuzzer.system.terminal import one_sentence
 from fuzzer.triage.investigate import Investigated, Sighting
@@ -446,8 +449,35 @@ def test_no_argument_prints_help_and_starts_nothing(process: Fuzz, tmp_path: Pat
 
 def test_each_line_of_help_fits_80_columns_whole(fuzz: Fuzz) -> None:
     lines = fuzz("--help").stdout.splitlines()
-    listed = dict(line.split(maxsplit=1) for line in lines[lines.index("Commands:") + 1 : lines.index("", -3)])
+    begin = lines.index("Start here:")
+    listed = dict(line.split(maxsplit=1) for line in lines[begin : lines.index("", -3)] if line.startswith("  "))
     assert listed == VERBS
+    assert [line for line in lines[begin:] if line.endswith(":")] == [f"{name}:" for name in GROUPS_OF_VERBS]
+
+
+def test_each_option_of_a_run_is_in_one_group(fuzz: Fuzz) -> None:
+    names = [name for names in OPTION_GROUPS.values() for name in names]
+    hidden = {"first", "end"}
+    assert sorted(names) == sorted({field.name for field in fields(RunOptions)} - hidden)
+    shown = fuzz("run", "--help").stdout
+    assert all(f"\n{group}:\n" in shown for group in (*OPTION_GROUPS, "Examples"))
+    assert all(example.split("  ")[0] in shown for example in EXAMPLES)
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("triage", "--tpo", "3"), "No such option: --tpo; did you mean --top?"),
+        (("chekc",), "No such command 'chekc'. Did you mean 'check'?"),
+        (
+            ("--ops", "reluu"),
+            "no operator matches 'reluu'; did you mean relu or rrelu or relu6?; `fuzz ops` ",
+        ),
+        (("--seconds", "2x"), "'2x' is no length of time; write 90, 90s, 2m, 1.5h or 1d"),
+    ],
+)
+def test_a_slip_is_answered_with_what_was_perhaps_meant(fuzz: Fuzz, words: tuple[str, ...], why: str) -> None:
+    refused(fuzz(*words), why)
 
 
 def test_version(fuzz: Fuzz) -> None:
@@ -471,7 +501,7 @@ def test_help_imports_neither_numpy_nor_a_verb(tmp_path: Path) -> None:
     program = f"import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); {program}"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = set(done.stderr.split())
-    assert "Commands:" in done.stdout
+    assert "Start here:" in done.stdout
     assert not [name for name in loaded if name.startswith(("fuzzer.commands", "generators", "oracles"))]
     assert not loaded & {"numpy", "rich", "torch", "tvm"}
 
@@ -540,7 +570,7 @@ def test_triage_lists_findings(fuzz: Fuzz, saved: Path) -> None:
     plain = fuzz("triage", "--campaign", saved.parents[1])
     assert saved.name in plain.stdout
     counted = "1 confirmed cause: 1 high; 1 finding"
-    assert plain.stdout.splitlines()[-1] == f"{counted}; next: python -m fuzzer.cli --replay {saved}"
+    assert plain.stdout.splitlines()[-1] == f"{counted}; next: python -m fuzzer.cli show 1"
 
 
 def test_triage_of_a_folder_that_is_no_campaign(fuzz: Fuzz, tmp_path: Path) -> None:
@@ -560,8 +590,9 @@ def test_triage_of_an_empty_campaign(fuzz: Fuzz, tmp_path: Path) -> None:
     with Store(tmp_path, 1):
         pass
     assert fuzz("triage").stdout == "no findings; next: python -m fuzzer.cli run\n"
-    lists = ("causes", "other_causes", "provisional", "other_provisional")
-    assert json.loads(fuzz("triage", "--json").stdout) == {key: [] for key in lists}
+    assert json.loads(fuzz("triage", "--json").stdout) == {
+        key: [] for key in ("causes", "provisional", "other_causes", "other_provisional")
+    }
     assert fuzz("triage", "--unsupported").stdout == "nothing is counted yet\n"
     assert json.loads(fuzz("triage", "--unsupported", "--json").stdout) == {}
     assert {entry["met"] for entry in json.loads(fuzz("triage", "--known", "--json").stdout)} == {0}

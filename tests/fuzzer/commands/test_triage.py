@@ -21,9 +21,9 @@ from fuzzer.commands.triage import triage
 from fuzzer.commands.triage_work import members_of
 from fuzzer.signature.blame import Blame, Origin, Place
 from fuzzer.signature.known import known_issues
+from fuzzer.system import last_list
 from fuzzer.system.terminal import command, next_line
 from fuzzer.triage.investigate import Investigated, Sighting
-from fuzzer.watching import last_list
 from fuzzer.watching.causes import causes_in
 from fuzzer.watching.ranking import Grouping
 from generators.graph import Invalid

@@ -18,7 +18,7 @@ SUSPECTED = [
 ]
 
 
-def test_each_failure_has_one_line_as_a_sighting_and_one_as_a_finding() -> None:
+def test_each_failure_has_one_line_when_it_shows_and_one_when_it_is_confirmed() -> None:
     news = News()
     begun = replace(SEEN, confirmed=SEEN.confirmed[2:])
     assert list(news.since(snapshot(causes=begun))) == SUSPECTED, "what earlier runs found is no news"

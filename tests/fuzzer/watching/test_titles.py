@@ -38,7 +38,7 @@ def test_what_markdown_escapes_is_text_again(tmp_path: Path, make: Make, message
     assert " ".join(message.split()) in title_of(tmp_path / "crashes" / doc.slug, doc)
 
 
-def test_without_a_report_it_is_the_message(tmp_path: Path, saved: Path) -> None:
+def test_without_a_report_it_is_what_failed(tmp_path: Path, saved: Path) -> None:
     assert title_of(tmp_path, finding_file.read(saved)) == "`relu` fails: no layout for it"
 
 

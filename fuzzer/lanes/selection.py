@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
-from fuzzer.lanes import select
+from fuzzer.lanes import EVERY_LANE, select
 from generators.dialect import dialect_named
 from generators.dialect_names import DEFAULT, NAMES
 from generators.graph import Invalid
@@ -19,7 +20,8 @@ def lanes_named(globs: str, dialect: str | None = None) -> tuple[LaneSpec, ...]:
     chosen = select(globs, dialect)
     if not chosen:
         of_cases = f" of cases of {dialect}" if dialect else ""
-        raise Invalid(f"no lane{of_cases} matches {globs!r}; `fuzz lanes` lists them")
+        alike = did_you_mean(globs.split(","), [lane.name for lane in EVERY_LANE])
+        raise Invalid(f"no lane{of_cases} matches {globs!r}{alike}; `fuzz lanes` lists them")
     return chosen
 
 
@@ -79,7 +81,16 @@ def _none_matches(globs: str, rows: Iterable[Op]) -> str:
     names = [name for op in rows for name in _names(op)]
     others = [other for glob in _patterns(globs) if (other := _in_other_case(glob, names))]
     hint = f": names are case-sensitive, and {','.join(others)!r} matches" if others else ""
+    if not others:
+        hint = did_you_mean(_patterns(globs), names)
     return f"no operator matches {globs!r}{hint}"
+
+
+def did_you_mean(words: Iterable[str], names: Iterable[str]) -> str:
+    """The names that are most like the first word, as a question; "" where none is."""
+    known = list(dict.fromkeys(names))
+    found = next((alike for word in words if (alike := get_close_matches(word, known, n=3, cutoff=0.75))), [])
+    return f"; did you mean {' or '.join(found)}?" if found else ""
 
 
 def _in_other_case(glob: str, names: Iterable[str]) -> str:

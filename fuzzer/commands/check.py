@@ -1,0 +1,192 @@
+"""`fuzz check`: is TVM right for a model of the user?"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fuzzer.api import shared_fleet
+from fuzzer.api.check import FOLDER
+from fuzzer.api.check import check as check_model
+from fuzzer.api.checked import Checked, NothingRan
+from fuzzer.api.finding_error import FindingError
+from fuzzer.api.found_failure import FoundFailure
+from fuzzer.commands.options import JsonFlag, PreloadFile
+from fuzzer.commands.with_options import with_options
+from fuzzer.lanes import EVERY_LANE
+from fuzzer.report.wording import capital, way
+from fuzzer.seeds.module import MODULE, export_module
+from fuzzer.seeds.own_weights import Weights
+from fuzzer.system import last_list, temporary
+from fuzzer.system.exit_codes import Exit
+from fuzzer.system.terminal import echo, next_line, number_of, print_json, say
+from fuzzer.toolchains.toolchain import HOST_NAME
+from generators.graph import Invalid
+
+MODELS = (".onnx", ".pt2")
+"""The files that are models. A Python file has a function that returns one."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """What the user wrote. `fuzz check --help` lists the options in this order."""
+
+    model: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="An .onnx or .pt2 file; or FILE.py:NAME, a function (docs/around.md)."),
+    ]
+    lanes: Annotated[
+        str | None, typer.Option(metavar="GLOB", help="Lanes to run, comma-separated globs; `all-plain`: also for c.")
+    ] = None
+    target: Annotated[
+        str | None, typer.Option(metavar="TARGET", help="Compile for it too, such as 'cuda -arch=sm_90' or c.")
+    ] = None
+    pipeline: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The pipeline of passes: default, zero, cpu_generic.")
+    ] = None
+    opt_level: Annotated[int | None, typer.Option(metavar="N", help="The opt_level, 0 to 4.")] = None
+    weights: Annotated[
+        Weights | None, typer.Option(help="Draw the weights, or take the model's own, as for FILE.py:NAME.")
+    ] = None
+    toolchain: Annotated[str, typer.Option(metavar="NAME", help="The toolchain with TVM.")] = HOST_NAME
+    preload: PreloadFile = None
+    folder: Annotated[Path, typer.Option(metavar="DIR", help="Where findings are saved.")] = FOLDER
+    reduce: Annotated[bool, typer.Option("--reduce/--no-reduce", help="Reduce what fails to a small model.")] = True
+    json: JsonFlag = False
+
+
+@with_options(CheckOptions)
+def check(options: CheckOptions) -> None:
+    """Is TVM right for a model? `fuzz check net.onnx` compiles it along several paths, and compares each result.
+
+    Exit code 0: all results are right; 1: TVM is wrong, and the findings are saved; 2: nothing is wrong, but not all of
+    the model was judged.
+    """
+    with temporary.folder() as scratch:
+        path, weights = _model(options, scratch)
+        say(f"{options.model}: compiling and comparing; a first check takes some ten seconds")
+        found: tuple[FoundFailure, ...] = ()
+        checked: Checked | None
+        try:
+            checked = _checked(options, path, weights)
+        except FindingError as error:
+            found, checked = error.findings, error.checked
+        except NothingRan as error:
+            raise Invalid(f"{options.model}: {error}") from None
+        finally:
+            shared_fleet.close()
+    code = Exit.WORSE if found else Exit.GONE if checked is None or _is_judged(checked) else Exit.NOT_REACHED
+    if options.json:
+        print_json(_document(options.model, code, found, checked))
+    else:
+        echo(*_lines(options, code, found, checked), sep="\n")
+        last_list.keep([each.folder for each in found])
+    raise typer.Exit(code)
+
+
+def _checked(options: CheckOptions, path: Path, weights: Weights | None) -> Checked:
+    return check_model(
+        path,
+        lanes=options.lanes,
+        target=options.target,
+        pipeline=options.pipeline,
+        opt_level=options.opt_level,
+        toolchain=options.toolchain,
+        preload=options.preload,
+        folder=options.folder,
+        reduce=options.reduce,
+        weights=weights,
+    )
+
+
+def _model(options: CheckOptions, scratch: Path) -> tuple[Path, Weights | None]:
+    """The file of the model, and whose numbers its weights have. Raise `Invalid` where there is no model."""
+    if module := MODULE.fullmatch(options.model):
+        say(f"{options.model}: exporting")
+        return export_module(Path(module["file"]), module["name"], scratch), options.weights or Weights.OWN
+    path = Path(options.model)
+    if not path.exists():
+        raise Invalid(f"{path}: there is no such file")
+    if path.suffix == ".py":
+        raise Invalid(_functions(path))
+    if path.suffix not in MODELS and not path.is_dir():
+        raise Invalid(f"{path}: expected {', '.join(MODELS)} or FILE.py:NAME")
+    return path, options.weights
+
+
+def _functions(path: Path) -> str:
+    """What to write in place of a Python file alone."""
+    try:
+        defined = ast.parse(path.read_text()).body
+    except (SyntaxError, UnicodeDecodeError, OSError) as error:
+        return f"{path}: it cannot be read as Python: {error}"
+    names = [each.name for each in defined if isinstance(each, ast.FunctionDef) and not each.args.args]
+    which = f"; it has {', '.join(names[:4])}" if names else "; it has no function without parameters"
+    return (
+        f"{path}: name the function that returns the module and the tuple of its inputs: "
+        f"fuzz check {path}:{names[0] if names else 'NAME'}{which}"
+    )
+
+
+def _is_judged(checked: Checked) -> bool:
+    return not (checked.not_covered or checked.not_judged or checked.not_confirmed or checked.in_form)
+
+
+def _lines(
+    options: CheckOptions, code: Exit, found: tuple[FoundFailure, ...], checked: Checked | None
+) -> Iterator[str]:
+    name = options.model
+    match code:
+        case Exit.WORSE:
+            yield f"{name}: TVM is wrong: {number_of(len(found), 'finding')}"
+        case Exit.GONE:
+            yield f"{name}: TVM is right"
+        case _:
+            yield f"{name}: nothing is wrong, but not all of it was judged"
+    for number, each in enumerate(found, start=1):
+        yield f"{number:3}  {capital(each.line)}  {each.slug}"
+    if checked is not None:
+        yield from _facts(checked, {path for each in found for path in _lanes_of(each)})
+    yield next_line("show", 1) if found else next_line("run", "--around", name, "--seconds", "2m")
+
+
+def _lanes_of(found: FoundFailure) -> list[str]:
+    from fuzzer.findings.finding_file import read
+
+    return list(read(found.folder).lanes)
+
+
+def _facts(checked: Checked, wrong: set[str]) -> Iterator[str]:
+    """The paths with what came of each, and what was not judged, with the reasons."""
+    ways = {lane.name: way(lane) for lane in EVERY_LANE}
+    for lane in checked.ran:
+        how = f": {ways[lane]}" if lane in ways else ""
+        yield f"{'wrong' if lane in wrong else 'right'} along {lane}{how}"
+    for lane, why in checked.not_run:
+        yield f"not run along {lane}: {why}"
+    for what, each in (
+        ("not covered", checked.not_covered),
+        ("not judged", checked.not_judged),
+        ("not confirmed", checked.not_confirmed),
+        ("not TVM's", checked.elsewhere),
+        ("fails in difftvm's form of the model only", tuple(one.line for one in checked.in_form)),
+    ):
+        yield from (f"{what}: {line}" for line in each)
+    if checked.aliased:
+        yield f"an output shares memory with an input along {', '.join(checked.aliased)}; that is no failure"
+    yield f"{number_of(checked.cases, 'case')} in {checked.seconds:.0f} s"
+
+
+def _document(name: str, code: Exit, found: tuple[FoundFailure, ...], checked: Checked | None) -> dict[str, object]:
+    verdicts = {Exit.WORSE: "wrong", Exit.GONE: "right", Exit.NOT_REACHED: "not all judged"}
+    return {
+        "model": name,
+        "verdict": verdicts[code],
+        "findings": [{**asdict(each), "folder": str(each.folder), "repro": str(each.repro)} for each in found],
+        "checked": None if checked is None else {**asdict(checked), "in_form": [each.line for each in checked.in_form]},
+    }

@@ -1,0 +1,105 @@
+"""`fuzz show`: what is known of a finding, of a sighting that waits, or of a case, on one screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fuzzer.commands.options import JsonFlag
+from fuzzer.findings import finding_file, upstream
+from fuzzer.findings.finding_doc import FindingDoc
+from fuzzer.findings.headline import headline
+from fuzzer.findings.named import finding_named
+from fuzzer.findings.record import FindingRecord, read
+from fuzzer.findings.severity import severity_of
+from fuzzer.report import wording
+from fuzzer.report.document import Format, text
+from fuzzer.report.listing import listing
+from fuzzer.system.terminal import echo, next_line
+from fuzzer.triage.scope.words import sentence
+from fuzzer.watching.formatting import number_of
+from fuzzer.watching.titles import sighting_title, title_of
+from generators import case_file
+from generators.graph import Case
+
+INDENT = "    "
+
+
+def show(
+    name: Annotated[
+        Path,
+        typer.Argument(
+            metavar="X", help="A number of the list shown last, a part of a name, or a folder: of a finding or a case."
+        ),
+    ],
+    campaign: Annotated[Path, typer.Option(metavar="DIR", help="The campaign's directory.")] = Path("."),
+    json: JsonFlag = False,
+) -> None:
+    """Show what is known of a finding, of what was seen and waits, or of a case: `fuzz show 3`."""
+    folder = finding_named(name, campaign)
+    if not (folder / finding_file.NAME).exists() and (folder / case_file.JSON_NAME).exists():
+        echo(*_of_case(folder, case_file.read(folder)), sep="\n")
+        return
+    record = read(folder)
+    if json:
+        echo(text(record, Format.JSON), end="")
+    elif record.doc.confirmed.startswith("0"):
+        echo(*_of_sighting(folder, record), sep="\n")
+    else:
+        echo(*_of_finding(folder, record), sep="\n")
+
+
+def _of_case(folder: Path, case: Case) -> Iterator[str]:
+    yield f"{folder}: a case of {number_of(len(case.graph.nodes), 'operator')}: {case.origin or 'made by hand'}"
+    yield from _indented(listing(case))
+    yield next_line("minimize", folder)
+
+
+def _of_sighting(folder: Path, record: FindingRecord) -> Iterator[str]:
+    doc = record.doc
+    yield sighting_title(doc)
+    yield f"seen once, and not confirmed yet; {doc.suspect.words}"
+    yield f"seen: {headline(doc.finding)}"
+    yield f"model: {number_of(len(record.case.graph.nodes), 'operator')}, as it was drawn"
+    yield from _indented(listing(record.case))
+    yield next_line("triage", "--work", folder.name)
+
+
+def _of_finding(folder: Path, record: FindingRecord) -> Iterator[str]:
+    doc, shown = record.doc, record.shown
+    severity = severity_of(doc, case_file.input_types(folder))
+    yield title_of(folder, doc)
+    yield f"severity: {severity.level}: {'; '.join(severity.reasons)}"
+    yield f"seen: {headline(shown.finding)}"
+    yield f"confirmed: {doc.confirmed} runs failed; fails in {', '.join(doc.lanes)}"
+    yield f"at fault: {doc.component}" + (f": {blamed}" if (blamed := wording.culprit(record)) else "")
+    yield f"condition: {_condition(folder, record)}"
+    if released := wording.released(record):
+        yield f"releases: {released}"
+    yield from (f"perhaps known upstream: {row}" for row in upstream.related(doc))
+    yield "model:"
+    yield from _indented(listing(shown.case))
+    yield f"folder: {folder}"
+    yield f"also: {'; '.join(_commands(folder, doc))}"
+    yield next_line("replay", folder)
+
+
+def _condition(folder: Path, record: FindingRecord) -> str:
+    scope = record.doc.scope
+    if not scope.cases:
+        return f"not yet looked for: `fuzz scope {folder}`"
+    return sentence(scope, record.case.graph)
+
+
+def _commands(folder: Path, doc: FindingDoc) -> Iterator[str]:
+    yield f"`fuzz report {folder}` prints the report"
+    yield f"`fuzz file {folder}` prints the issue"
+    if not doc.introduced.builds:
+        yield f"`fuzz bisect {folder}` finds the release that introduced it"
+
+
+def _indented(source: str) -> list[str]:
+    return [f"{INDENT}{line}" if line else "" for line in source.split("\n")]

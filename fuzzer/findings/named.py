@@ -1,0 +1,52 @@
+"""A finding as a user names it: its folder, a part of its name that no other has, or its number in the list that was
+shown last."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fuzzer.findings import finding_file
+from fuzzer.system import last_list
+from generators.graph import Invalid
+
+PLACES = ("crashes", "waiting", "parked")
+"""The folders of a campaign in which a name is looked for."""
+
+MOST_NAMED = 4
+"""How many findings a message names."""
+
+
+def finding_named(name: Path | str, campaign: Path = Path(".")) -> Path:
+    """The folder of a finding or sighting. What exists is taken as it is, and what nothing has as a name is returned:
+    its reader says what is wrong with it. Raise `Invalid` where several have the part, or where a list is shorter."""
+    path = Path(name)
+    if path.exists():
+        return path
+    text = str(name)
+    if text.isdecimal():
+        return _numbered(int(text))
+    found = _alike(path, campaign)
+    if len(found) > 1:
+        more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
+        names = ", ".join(each.name for each in found[:MOST_NAMED])
+        raise Invalid(f"{text}: {len(found)} findings have this in their names: {names}{more}; write more of one")
+    return found[0] if found else path
+
+
+def _numbered(number: int) -> Path:
+    folders = last_list.read()
+    if not folders:
+        raise Invalid(f"{number}: no list was shown yet; `fuzz triage` shows one")
+    if not 1 <= number <= len(folders):
+        raise Invalid(f"{number}: the list that was shown last has numbers from 1 to {len(folders)}")
+    folder = folders[number - 1]
+    inside = folder.is_relative_to(Path.cwd())
+    return folder.relative_to(Path.cwd()) if inside else folder
+
+
+def _alike(path: Path, campaign: Path) -> list[Path]:
+    """The folders with this part in their names: below the folder that the path names, or in the campaign."""
+    parents = [campaign / place for place in PLACES] if path.parent == Path(".") else [path.parent]
+    folders = [each for parent in parents for each in finding_file.folders_in(parent)]
+    exact = [each for each in folders if each.name.endswith(f"-{path.name}")]
+    return exact if len(exact) == 1 else [each for each in folders if path.name in each.name]

@@ -1,0 +1,29 @@
+"""A case as a few lines of text: the source of its model, or a line for each call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from generators.dialect import dialect_named
+from generators.graph import Case, Graph, Node
+
+
+def listing(case: Case) -> str:
+    """The class of PyTorch, or the calls of a graph whose model is a file; after it, the types of the inputs."""
+    made = dialect_named(case.graph.dialect).source
+    return made(case.graph).strip("\n") if made else "\n".join(_calls(case.graph))
+
+
+def _calls(graph: Graph) -> Iterator[str]:
+    for item in graph.inputs:
+        yield f"{item.value.name}: {item.value.type}"
+    for node in graph.nodes:
+        results = ", ".join(value.name for value in node.results)
+        types = ", ".join(str(value.type) for value in node.results)
+        yield f"{results} = {_call(node)}  # {types}"
+    yield f"return {', '.join(graph.outputs)}"
+
+
+def _call(node: Node) -> str:
+    attributes = [f"{name}={value!r}" for name, value in node.attrs.items() if name != "op_type"]
+    return f"{node.title}({', '.join([*node.args, *attributes])})"

@@ -1,0 +1,106 @@
+"""`fuzz check`: what it says of a model, and its exit codes. The check of the library is one made by hand: no compiler
+is started."""
+
+from __future__ import annotations
+
+import json as json_text
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from fuzzer.api.checked import Checked, NothingRan
+from fuzzer.api.finding_error import FindingError
+from fuzzer.api.found_failure import FoundFailure
+from fuzzer.commands import check as module
+from fuzzer.commands.check import check
+from fuzzer.system import last_list
+from generators.graph import Invalid
+
+SELU = Path(__file__).parents[3] / "crashes" / "wrong-value-selu-253a62bf677c"
+RIGHT = Checked(("relax-export-llvm", "relax-onnx-llvm"), (), (), (), 1, 6.4)
+FOUND = FoundFailure(SELU.name, "`F.selu` gives wrong values", "wrong-value", ("selu",), SELU, SELU / "repro.py", "")
+
+
+def checked(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    result: Checked | Exception,
+    model: Path,
+    json: bool = False,
+) -> tuple[int, list[str]]:
+    """The exit code, and the lines of stdout."""
+
+    def made_by_hand(path: Path, **options: Any) -> Checked:
+        assert path == model
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    monkeypatch.setattr(module, "check_model", made_by_hand)
+    model.touch()
+    with pytest.raises(typer.Exit) as ended:
+        check(str(model), json=json)
+    out = capsys.readouterr()
+    assert out.err.startswith(f"{model}: compiling and comparing")
+    return ended.value.exit_code, out.out.splitlines()
+
+
+def test_a_model_that_is_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, lines = checked(monkeypatch, capsys, RIGHT, tmp_path / "a.onnx")
+    assert (code, lines[0]) == (0, f"{tmp_path / 'a.onnx'}: TVM is right")
+    assert lines[1].startswith("right along relax-export-llvm: `torch.export`, ")
+    assert lines[3] == "1 case in 6 s"
+
+
+def test_a_model_that_is_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, lines = checked(monkeypatch, capsys, FindingError([FOUND], RIGHT), tmp_path / "a.onnx")
+    assert (code, lines[0]) == (1, f"{tmp_path / 'a.onnx'}: TVM is wrong: 1 finding")
+    assert lines[1] == f"  1  `F.selu` gives wrong values  {SELU.name}"
+    along = [line.split(":")[0] for line in lines[2:4]]
+    assert along == ["wrong along relax-export-llvm", "right along relax-onnx-llvm"]
+    assert lines[-1].endswith(" show 1")
+    assert last_list.read() == [SELU]
+
+
+@pytest.mark.parametrize("name", ["not_covered", "not_judged", "not_confirmed"])
+def test_a_model_of_which_not_all_was_judged(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    part = Checked(**{**{key: getattr(RIGHT, key) for key in RIGHT.__slots__}, name: ("dropout: it is random",)})
+    code, lines = checked(monkeypatch, capsys, part, tmp_path / "a.pt2")
+    assert (code, lines[0]) == (2, f"{tmp_path / 'a.pt2'}: nothing is wrong, but not all of it was judged")
+    assert f"{name.replace('_', ' ')}: dropout: it is random" in lines
+
+
+def test_the_same_as_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    code, lines = checked(monkeypatch, capsys, FindingError([FOUND], RIGHT), tmp_path / "a.onnx", json=True)
+    found = json_text.loads("".join(lines))
+    assert (code, found["verdict"], found["findings"][0]["slug"]) == (1, "wrong", SELU.name)
+    assert found["checked"]["ran"] == list(RIGHT.ran)
+
+
+def test_what_is_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    python = tmp_path / "net.py"
+    python.write_text("def net():\n    pass\ndef of(x):\n    pass\n")
+    (tmp_path / "a.txt").touch()
+    (tmp_path / "a.onnx").touch()
+    for name, why in (
+        ("nothing.onnx", "there is no such file"),
+        ("a.txt", r"expected \.onnx, \.pt2 or FILE\.py:NAME"),
+        ("net.py", f"name the function .*: fuzz check {python}:net; it has net$"),
+    ):
+        with pytest.raises(Invalid, match=why):
+            check(str(tmp_path / name))
+
+    def nothing_runs(path: Path, **options: Any) -> Checked:
+        raise NothingRan("no lane ran: x: y")
+
+    monkeypatch.setattr(module, "check_model", nothing_runs)
+    with pytest.raises(Invalid, match="no lane ran"):
+        check(str(tmp_path / "a.onnx"))

@@ -1,0 +1,67 @@
+"""`fuzz show`: a finding, what was seen and waits, and a case."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from fuzzer.campaign.store.store import Store
+from fuzzer.campaign.triage.waiting import Queue
+from fuzzer.commands.show import show
+from fuzzer.triage.investigate import Investigated, Sighting
+from generators.graph import Invalid
+
+CRASHES = Path(__file__).parents[3] / "crashes"
+
+
+def shown(capsys: pytest.CaptureFixture[str], name: Path, json: bool = False) -> str:
+    show(name, json=json)
+    return capsys.readouterr().out
+
+
+def test_a_finding(capsys: pytest.CaptureFixture[str]) -> None:
+    text = shown(capsys, CRASHES / "selu")
+    first, second, *_ = text.splitlines()
+    assert first == "`F.selu` gives wrong values (converter `_elu`)"
+    assert second.startswith("severity: critical: the result is silently wrong; ")
+    assert "\ncondition: It fails where " in text
+    assert "\n    class Model(torch.nn.Module):\n" in text
+    assert text.splitlines()[-1].endswith(f" replay {CRASHES / 'wrong-value-selu-253a62bf677c'}")
+
+
+def test_a_finding_of_onnx_has_a_line_for_each_call(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "\n    v0, v1 = TopK(x0, K=(3,), axis=None)  # float32" in shown(capsys, CRASHES / "TopK")
+
+
+def test_what_is_not_known_has_its_command(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert f"\ncondition: not yet looked for: `fuzz scope {saved}`\n" in shown(capsys, saved)
+    assert json.loads(shown(capsys, saved, json=True))["finding"]["slug"] == saved.name
+
+
+def test_what_waits_for_triage(
+    tmp_path: Path, make: Callable[..., tuple[Investigated, Sighting]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Store(tmp_path, 1) as store:
+        store.save_state()
+    found, sighting = make()
+    Queue(tmp_path).add(found.case, sighting, {})
+    (name,) = os.listdir(tmp_path / "waiting")
+    first, second, *_ = shown(capsys, tmp_path / "waiting" / name).splitlines()
+    assert first == "`relu` fails: no layout for it"
+    assert second.startswith("seen once, and not confirmed yet; ")
+
+
+def test_a_case(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (saved / "finding.json").unlink()
+    first, *_, last = shown(capsys, saved).splitlines()
+    assert first.startswith(f"{saved}: a case of 1 operator: ")
+    assert last.endswith(f" minimize {saved}")
+
+
+def test_what_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(Invalid, match="there is no such folder"):
+        show(tmp_path / "nothing")
