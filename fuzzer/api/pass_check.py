@@ -17,6 +17,7 @@ from fuzzer.api.pass_lab import PassLab, has_own_pass
 from fuzzer.api.user_objects import expression
 from fuzzer.campaign.cases.cases import Cases, random_cases
 from fuzzer.campaign.plan.own_lanes import own_lanes
+from fuzzer.campaign.plan.selection import ops_named
 from fuzzer.campaign.plan.settings import LaneMix, RunLimits, Settings, TriageLimits
 from fuzzer.campaign.run.loop import Campaign
 from fuzzer.campaign.run.start import warm_up
@@ -26,7 +27,6 @@ from fuzzer.findings import record
 from fuzzer.findings.check_failures import fails_check
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.isolate.fleet import Fleet
-from fuzzer.lanes.selection import ops_named
 from fuzzer.report import wording
 from fuzzer.system.files import write_atomically
 from fuzzer.toolchains import preload

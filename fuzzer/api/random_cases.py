@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Iterator
 from itertools import count
 
-from fuzzer.lanes.selection import ops_named
+from fuzzer.campaign.plan.selection import ops_named
 from generators.choice import NumpySource
 from generators.graph import Case, Invalid
 from generators.limits import Limits

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis.strategies import SearchStrategy
 
 from fuzzer.api.random_cases import limits
-from fuzzer.lanes.selection import ops_named
+from fuzzer.campaign.plan.selection import ops_named
 from generators import strategies
 from generators.graph import Case
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from fuzzer.campaign.plan.selection import ops_of_dialects
 from fuzzer.commands.diff_options import DiffOptions
 from fuzzer.commands.diff_run import ToCompare, comparison_of
 from fuzzer.commands.with_options import with_options
@@ -14,7 +15,6 @@ from fuzzer.difference.reports import FORMS, check_places
 from fuzzer.difference.reports.terminal import document, lines
 from fuzzer.difference.runs import cases_of_earlier_runs
 from fuzzer.difference.verdict import verdict
-from fuzzer.lanes.selection import ops_of_dialects
 from fuzzer.system.files import write_output
 from fuzzer.system.terminal import echo, print_json, say
 from generators.dialect_names import NAMES

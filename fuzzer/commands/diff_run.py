@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fuzzer.campaign.cases.guidance import Guidance
+from fuzzer.campaign.plan.selection import lanes_named
 from fuzzer.campaign.plan.settings import DRAWN, LaneMix, Settings, TriageLimits
 from fuzzer.campaign.run.loop import Campaign
 from fuzzer.campaign.run.start import WARM_UP, obey_signals, to_stop, warm_up
@@ -36,7 +37,6 @@ from fuzzer.findings.severity import severity_of
 from fuzzer.isolate.fleet import BackendKey, Fleet
 from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
 from fuzzer.lanes.base.availability import available
-from fuzzer.lanes.selection import lanes_named
 from fuzzer.regression.shipped import shipped_cases
 from fuzzer.system.processes import keep_memory_tight
 from fuzzer.system.terminal import number_of, say

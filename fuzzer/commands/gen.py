@@ -10,12 +10,12 @@ from typing import Annotated
 import msgspec
 import typer
 
+from fuzzer.campaign.plan.selection import ops_named
 from fuzzer.commands.options import DialectName, JsonFlag
 from fuzzer.commands.progress import working
 from fuzzer.commands.with_options import with_options
 from fuzzer.evaluation.generation import GenerationOptions, generated
 from fuzzer.evaluation.generation import run as generate_cases
-from fuzzer.lanes.selection import ops_named
 from fuzzer.report.listing import listing
 from fuzzer.system.terminal import echo, next_line, number_of, say
 from generators.builder import Limits

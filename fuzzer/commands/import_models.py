@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from fuzzer.campaign.plan.selection import dialects_named
 from fuzzer.commands.options import JsonFlag
-from fuzzer.lanes.selection import dialects_named
 from fuzzer.seeds import corpus
 from fuzzer.seeds.imported import SIZE, Imported, files_of, run
 from fuzzer.system.exit_codes import Exit

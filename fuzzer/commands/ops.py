@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
+from fuzzer.campaign.plan.selection import ops_named
 from fuzzer.commands.ops_options import OpsOptions
 from fuzzer.commands.ops_reach import lines, map_of, reaching
 from fuzzer.commands.tables import print_table
 from fuzzer.commands.with_options import with_options
 from fuzzer.coverage.measure import CoverageOptions
 from fuzzer.coverage.shown import shown
-from fuzzer.lanes.selection import ops_named
 from fuzzer.system.terminal import echo, print_json
 from generators.op import Op, no_attrs
 

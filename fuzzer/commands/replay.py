@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from fuzzer.campaign.plan.selection import lanes_named
 from fuzzer.commands.options import FINDING, JsonFlag, PreloadFile
 from fuzzer.commands.progress import counting, working
 from fuzzer.commands.tables import print_table
@@ -17,7 +18,6 @@ from fuzzer.findings import replay as replaying
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.findings.named import finding_named
 from fuzzer.isolate.fleet import BackendKey, Fleet
-from fuzzer.lanes.selection import lanes_named
 from fuzzer.system import temporary
 from fuzzer.system.exit_codes import Exit
 from fuzzer.system.terminal import echo, print_json, program, say

@@ -7,6 +7,7 @@ from threading import Event
 
 from fuzzer.campaign.plan import aim, last_run
 from fuzzer.campaign.plan.known_options import require_known_options
+from fuzzer.campaign.plan.selection import dialects_named
 from fuzzer.campaign.plan.settings import Settings
 from fuzzer.campaign.run.loop import Campaign
 from fuzzer.campaign.run.start import WARM_UP, obey_signals, to_stop, warm_up
@@ -22,7 +23,6 @@ from fuzzer.commands.run_summary import summarise
 from fuzzer.commands.with_options import with_options
 from fuzzer.isolate.child_process import GaveUp, never
 from fuzzer.isolate.fleet import Fleet
-from fuzzer.lanes.selection import dialects_named
 from fuzzer.system.processes import keep_memory_tight
 from fuzzer.system.terminal import say
 from fuzzer.watching.watch import watched

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from fuzzer.campaign.plan.configuration_file import PLAIN as USUAL
 from fuzzer.campaign.plan.own_lanes import PLAIN, own_lanes
+from fuzzer.campaign.plan.selection import lanes_named
 from fuzzer.campaign.plan.settings import DRAWN, LaneMix
 from fuzzer.lanes import DIALECT_LANES, RELAY_OFTEN, RELAY_ROUTES, RELAY_SAMPLED
 from fuzzer.lanes.base.availability import available
-from fuzzer.lanes.selection import lanes_named
 from fuzzer.toolchains.lanes import in_toolchains
 from fuzzer.toolchains.toolchain import HOST, Toolchain
 from generators.dialect import dialect_named

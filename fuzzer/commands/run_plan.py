@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 
 from fuzzer.campaign.plan.configuration_file import Listed
 from fuzzer.campaign.plan.configurations import Configurations
+from fuzzer.campaign.plan.selection import ops_of_dialects
 from fuzzer.campaign.plan.settings import LaneMix, Settings
 from fuzzer.campaign.plan.test_numbers import Share, parsed
 from fuzzer.commands.aim import listed_configurations, require_no_other_aim
 from fuzzer.commands.run_lanes import dialects_of_run, lanes_of_run, with_own_passes
 from fuzzer.commands.run_options import RunOptions
 from fuzzer.filing.auto import Start, auto_filing
-from fuzzer.lanes.selection import ops_of_dialects
 from fuzzer.seeds.around import Around
 from fuzzer.toolchains.lanes import named
 from fuzzer.toolchains.registry import finder

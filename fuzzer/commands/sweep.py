@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from fuzzer.campaign.plan.selection import lanes_named, one_dialect
 from fuzzer.campaign.plan.settings import LaneMix, RunLimits, Settings
 from fuzzer.campaign.run.loop import Campaign
 from fuzzer.campaign.run.start import obey_signals, to_stop, warm_up
@@ -17,7 +18,6 @@ from fuzzer.evaluation.sample_source import source_of
 from fuzzer.evaluation.sweep import Sweep
 from fuzzer.evaluation.sweep_table import KINDS, NEWLY_WRONG, Table, read_table
 from fuzzer.isolate.fleet import Fleet
-from fuzzer.lanes.selection import lanes_named, one_dialect
 from fuzzer.system.terminal import echo, next_line, print_json, say
 from fuzzer.toolchains.lanes import in_toolchains, named
 from fuzzer.toolchains.registry import finder

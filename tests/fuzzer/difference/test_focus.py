@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from fuzzer.campaign.plan.selection import ops_of_dialects
 from fuzzer.difference.changed_code import ChangedCode
 from fuzzer.difference.changed_entries import ChangedEntry, ChangedTable
 from fuzzer.difference.focus import Focus, focus_of
 from fuzzer.difference.torch.rows import RULES, rows_of_rule
 from fuzzer.difference.touched_lanes import touched_lanes
 from fuzzer.difference.touched_rows import hinted_rows, rows_of_converter, touched_rows
-from fuzzer.lanes.selection import ops_of_dialects
 from fuzzer.toolchains.code_entries import Kind
 from generators.graph import DType
 from oracles.lane import SCHEDULES
