@@ -93,7 +93,7 @@ class Listed:
         if waiting:
             yield waiting
         unreadable = f"; {len(causes.unreadable)} cannot be read" if causes.unreadable else ""
-        shows = next_line("--replay", self.folders[0]) if self.folders else next_line("triage", "--all")
+        shows = next_line("show", 1) if self.folders else next_line("triage", "--all")
         yield f"{confirmed_line(causes.counts)}{unreadable}; {shows}"
 
     def _confirmed(self, families: Sequence[Family]) -> Iterator[str]:

@@ -33,7 +33,7 @@ class NotKnown(CompilerError):
     """onnxruntime does not know what the file has: it is newer than onnxruntime, or of a domain that it lacks."""
 
 
-NO_KERNEL = (NotKnown, states.NotImplemented)
+NO_KERNEL: tuple[type[Exception], ...] = (NotKnown, states.NotImplemented)
 """What says nothing about a file, but that onnxruntime does not run it."""
 
 NO_OPTIMISERS = ort.GraphOptimizationLevel.ORT_DISABLE_ALL

@@ -64,7 +64,7 @@ def test_findings_are_listed_wherever_they_were_copied_to(
     (tmp_path / "copy-crashes").rename(tmp_path / "copy" / "crashes")
     out, _ = printed(capsys, tmp_path / "copy")
     assert out[1].endswith(f"  {saved.name}")
-    assert out[-1].endswith(next_line("--replay", tmp_path / "copy" / "crashes" / saved.name))
+    assert out[-1].endswith(next_line("show", 1))
     assert last_list.read() == [tmp_path / "copy" / "crashes" / saved.name]
 
 
