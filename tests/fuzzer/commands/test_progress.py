@@ -94,9 +94,9 @@ def all_output(terminal: int) -> bytes:
     return read
 
 
-def test_the_progress_line_is_on_the_terminal_and_stdout_has_only_the_result() -> None:
+def test_the_progress_line_is_on_the_terminal_and_stdout_has_only_the_result(tmp_path: Path) -> None:
     terminal, other_end = pty.openpty()
-    process = fuzz("gen", "--count", 300, stderr=other_end)
+    process = fuzz("gen", "--count", 300, "--out", tmp_path / "cases", stderr=other_end)
     os.close(other_end)
     shown = all_output(terminal)
     assert process.stdout is not None
@@ -105,7 +105,7 @@ def test_the_progress_line_is_on_the_terminal_and_stdout_has_only_the_result() -
     assert b"generating cases: " in shown
     assert b"of 300" in shown
     (line,) = out.splitlines()
-    assert line.startswith(b"300 cases, ")
+    assert line.startswith(b"300 cases in ")
 
 
 def test_after_sigint_the_number_of_written_cases_is_printed(tmp_path: Path) -> None:

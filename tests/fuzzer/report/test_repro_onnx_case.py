@@ -150,8 +150,8 @@ def run_tvm():
 want, got = expected[0], run_tvm()[0]
 wrong = got.shape != want.shape or got.dtype != want.dtype
 wrong = wrong or not np.array_equal(got, want)
-print("expected:", want.dtype, want, sep="\n")
-print("actual:", got.dtype, got, sep="\n")
+print("expected:", want.dtype, want, sep="\\n")
+print("actual:", got.dtype, got, sep="\\n")
 print("the bug is there" if wrong else "the bug is gone")
 sys.exit(1 if wrong else 0)
 """
