@@ -27,6 +27,9 @@ from fuzzer.seeds.reader.reader import Unreadable, loaded, unchanged_nodes
 from generators.graph import Array
 from generators.onnx.model import ELEMENTS, Tensor, require_array
 
+NOT_RUN: tuple[type[Exception], ...] = (*ERRORS, RuntimeError)
+"""What onnxruntime raises, the latter for a result that numpy cannot hold."""
+
 _ELEMENTS = {dtype: element for element, dtype in ELEMENTS.items()}
 
 
@@ -49,7 +52,7 @@ def run_types(path: Path, values: Path) -> RunTypes:
         results = by_onnxruntime(model, feeds)
     except NO_KERNEL as why:
         results = _by_interpreter(model, feeds, why)
-    except (*ERRORS, RuntimeError) as error:  # onnxruntime raises the latter for a result that numpy cannot hold
+    except NOT_RUN as error:
         raise Unreadable(" ".join(str(error).split())) from None
     return RunTypes({name: _type(result) for name, result in zip(names, results, strict=True)})
 
