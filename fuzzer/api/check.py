@@ -17,6 +17,7 @@ from fuzzer.api.module_lanes import cannot_run, module_lanes, only_compiled
 from fuzzer.api.progress import WatchedLab, shown
 from fuzzer.api.relax_modules import check_modules, is_relax_module
 from fuzzer.api.shared_fleet import shared_fleet
+from fuzzer.api.tracebacks import is_answer
 from fuzzer.cases.open_sizes import lanes_of_given
 from fuzzer.isolate.module_job import ModuleJob
 from fuzzer.lanes.model_lanes import LaneChoice, choice, lanes_for
@@ -26,6 +27,8 @@ from fuzzer.toolchains.registry import finder
 from generators.graph import Invalid
 from oracles.lane import LaneSpec
 from oracles.transforms import TRANSFORMS_BY_NAME
+
+__tracebackhide__ = is_answer
 
 FOLDER = Path(".difftvm")
 """Where findings are saved if the caller names no folder, below the working directory."""

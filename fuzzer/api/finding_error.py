@@ -9,11 +9,21 @@ from fuzzer.api.found_failure import FoundFailure
 
 
 class FindingError(AssertionError):
-    """Something was found. `findings` has each; the message has a title, a script and a command for each. `checked`
-    says what a check of a model ran, did not run and did not cover; None of another check."""
+    """Something was found. `findings` has each. The message has a title, a script and a command for each. Its first
+    line, which pytest shows in its summary, is the first title and the number of the others. `checked` says what a
+    check of a model ran, did not run and did not cover; None of another check."""
+
+    __module__ = "difftvm"  # where users find it, and what tracebacks call it
 
     def __init__(self, findings: Sequence[FoundFailure], checked: Checked | None = None) -> None:
         self.findings, self.checked = tuple(findings), checked
-        count = "1 finding" if len(self.findings) == 1 else f"{len(self.findings)} findings"
-        listed = "".join(f"\n  {each.line}\n    {each.repro}\n    {each.replay}" for each in self.findings)
-        super().__init__(f"{count}:{listed}")
+        super().__init__(_in_words(self.findings))
+
+
+def _in_words(findings: Sequence[FoundFailure]) -> str:
+    if not findings:
+        return "nothing was found"
+    first, *others = findings
+    more = f"; {len(others)} more" if others else ""
+    listed = "".join(f"\n{each.line}\n  {each.repro}\n  {each.replay}" for each in others)
+    return f"{first.line}{more}\n  {first.repro}\n  {first.replay}{listed}"

@@ -14,7 +14,10 @@ from fuzzer.api import own_passes, random_cases
 from fuzzer.api.checked import Checked, NothingJudged, NothingRan
 from fuzzer.api.pass_report import PassReport
 from fuzzer.api.stored_cases import StoredCases
+from fuzzer.api.tracebacks import is_answer
 from generators.graph import Case
+
+__tracebackhide__ = is_answer
 
 SECONDS = 60.0
 
@@ -62,7 +65,6 @@ class Difftvm:
         """`difftvm.check`, which saves findings in the folder of the test, and which is strict: a model that is not
         compiled whole, or of which no value is judged, fails the test. Return None where no lane can run a case of
         `cases`; a test in which none can be run fails."""
-        __tracebackhide__ = True
         options.setdefault("folder", self.folder)
         options.setdefault("strict", True)
         self._checked += 1
@@ -84,12 +86,10 @@ class Difftvm:
 
     def check_pass(self, pass_: Any, **options: Any) -> PassReport:
         """`difftvm.check_pass` with the seed and the budget of the test. Models that failed run first."""
-        __tracebackhide__ = True
         return own_passes.check_pass(pass_, **self._with_budget(options))
 
     def check_backend(self, partition: Any, **options: Any) -> PassReport:
         """`difftvm.check_backend` with the seed and the budget of the test. Models that failed run first."""
-        __tracebackhide__ = True
         return own_passes.check_backend(partition, **self._with_budget(options))
 
     def _with_budget(self, options: dict[str, Any]) -> dict[str, Any]:

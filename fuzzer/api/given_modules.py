@@ -12,12 +12,15 @@ from fuzzer.api.finding_error import FindingError
 from fuzzer.api.pass_check import PRELOAD, Wanted, preload_source
 from fuzzer.api.pass_report import PassNotReached, PassReport
 from fuzzer.api.relax_modules import check_modules
+from fuzzer.api.tracebacks import is_answer
 from fuzzer.campaign.plan.own_lanes import own_lanes
 from fuzzer.difference.runs import next_run
 from fuzzer.isolate.module_job import INVALID, REFUSED, ModuleJob
 from fuzzer.system.files import write_atomically
 from fuzzer.toolchains.registry import finder
 from generators.graph import Invalid
+
+__tracebackhide__ = is_answer
 
 DRAWS = 3
 """How often the inputs of each module are drawn, where the number of tests is not given."""

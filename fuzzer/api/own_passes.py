@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from fuzzer.api.finding_error import FindingError
 from fuzzer.api.pass_report import PassNotReached, PassReport
+from fuzzer.api.tracebacks import is_answer
+
+__tracebackhide__ = is_answer
 
 if TYPE_CHECKING:
     from fuzzer.api.pass_check import Wanted

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from fuzzer.api.found_failure import FoundFailure
 from fuzzer.api.pass_lab import PassLab, has_own_pass
+from fuzzer.api.tracebacks import is_answer
 from fuzzer.api.user_objects import expression
 from fuzzer.campaign.cases.cases import Cases, random_cases
 from fuzzer.campaign.plan.own_lanes import own_lanes
@@ -38,6 +39,8 @@ from oracles.finding import Finding
 from oracles.lane import LaneSpec
 from oracles.outcome import Built, Ran, Result, facts_of
 from oracles.transforms import IDEMPOTENT, KERNELS, OWN, ROUNDINGS
+
+__tracebackhide__ = is_answer
 
 PRELOAD = "own_pass.py"
 """The file that registers the pass, in the folder of the check."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +17,12 @@ from oracles.lane import LaneSpec
 
 WAIT_SECONDS = 2.0
 """A check that takes less shows nothing."""
+
+TELL_SECONDS = 5.0
+"""After this time, what watches in place of a terminal gets a line."""
+
+tell: Callable[[str], None] | None = None
+"""Gets a line about a check that takes long: the plugin of pytest sets it, because pytest captures what tests print."""
 
 STARTING = "starting a process with PyTorch and TVM, which later checks share"
 
@@ -34,10 +40,10 @@ class Shown:
         with self._lock:
             self.doing = doing
             if self._display:
-                self._display.update(self._text)
+                self._display.update(self.text)
 
     @property
-    def _text(self) -> str:
+    def text(self) -> str:
         return f"{self.what}: {self.doing}"
 
     def begin(self) -> None:
@@ -47,7 +53,7 @@ class Shown:
 
         with self._lock:
             console = Console(file=sys.stderr)
-            self._display = Status(Text(self._text), console=console)
+            self._display = Status(Text(self.text), console=console)
             self._display.start()
 
     def end(self) -> None:
@@ -61,11 +67,14 @@ class Shown:
 def shown(what: str) -> Iterator[Shown]:
     """Show `what` and what it does while the context is open, where somebody watches: on a terminal, or in a
     notebook. Elsewhere nothing is written."""
-    line = Shown(what)
-    if not _is_watched():
+    line, listener = Shown(what), tell
+    if listener is None and not _is_watched():
         yield line
         return
-    timer = threading.Timer(WAIT_SECONDS, line.begin)
+    if listener is None:
+        timer = threading.Timer(WAIT_SECONDS, line.begin)
+    else:
+        timer = threading.Timer(TELL_SECONDS, lambda: listener(line.text))
     timer.daemon = True
     timer.start()
     try:

@@ -10,7 +10,8 @@ import argparse
 import os
 import secrets
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -92,14 +93,34 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 @pytest.fixture
 def difftvm(request: pytest.FixtureRequest) -> Iterator[Difftvm]:
     """`import difftvm` for one test: with the seed of the run, the budget of the marker, and the cases that failed."""
+    from fuzzer.api import progress
     from fuzzer.api.fixture import Difftvm
 
     item, config = request.node, request.config
     folder = config.rootpath / str(config.getini("difftvm_folder"))
     given = Difftvm(item.nodeid, config.stash[SEED], folder, **budget_of(item))
-    yield given
+    progress.tell = _teller(config, item.nodeid)
+    try:
+        yield given
+    finally:
+        progress.tell = None
     item.user_properties += [(NOTE, note) for note in dict.fromkeys(given.notes)]
     given.finish(item.stash.get(OUTCOME, "failed"))
+
+
+def _teller(config: pytest.Config, name: str) -> Callable[[str], None] | None:
+    """What prints a line while a test runs, whose own output pytest captures; None where nobody watches a terminal."""
+    reporter = config.pluginmanager.getplugin("terminalreporter")
+    capture = config.pluginmanager.getplugin("capturemanager")
+    if reporter is None or not reporter.isatty:
+        return None
+
+    def tell(line: str) -> None:
+        with capture.global_and_fixture_disabled() if capture else nullcontext():
+            reporter.ensure_newline()
+            reporter.write_line(f"{name}: {line} ...")
+
+    return tell
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 
 from fuzzer.api.found_failure import FoundFailure
+from fuzzer.api.tracebacks import is_answer
 from fuzzer.isolate import script
 from fuzzer.isolate.child_process import Bounds
 from fuzzer.isolate.module_job import (
@@ -38,6 +39,8 @@ from fuzzer.toolchains.toolchain import Toolchain
 from generators.graph import Array, Invalid
 from generators.plain_file import read_plain
 from oracles.finding import Kind
+
+__tracebackhide__ = is_answer
 
 SUFFIX = ".json"
 MOST_MODULE = 256 << 20

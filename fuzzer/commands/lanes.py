@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fuzzer.campaign.lanes import lane_table
 from fuzzer.commands.options import JsonFlag
-from fuzzer.system.terminal import echo, print_json
+from fuzzer.commands.tables import print_table
+from fuzzer.system.terminal import print_json
 
 
 def lanes(json: JsonFlag = False) -> None:
@@ -12,4 +13,4 @@ def lanes(json: JsonFlag = False) -> None:
     if json:
         print_json(lane_table.document())
     else:
-        echo(*lane_table.text(), sep="\n")
+        print_table(lane_table.COLUMNS, lane_table.cells())

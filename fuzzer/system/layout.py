@@ -7,8 +7,9 @@ import re
 LEAST_WIDTH = 40
 """A narrower terminal wraps lines itself."""
 
-MOST_INDENT = 24
-"""Continuation lines begin where the text of a list's line begins, but no further to the right than this."""
+MOST_INDENT = 0.5
+"""Continuation lines begin where the text of a list's line begins, but no further to the right than this part of the
+width."""
 
 _WORD = re.compile(r"(?:next: |\S*fuzz --replay ).*$|`[^`]*`[^\s`]*|\S+")
 """What stays in one piece: the command at the end of a line, what is quoted, and words."""
@@ -22,7 +23,7 @@ def wrapped(line: str, width: int) -> list[str]:
     of its own, which the terminal wraps, so that a command can be copied."""
     if len(line) <= width or width < LEAST_WIDTH:
         return [line]
-    indent = _indent(line)
+    indent = _indent(line, round(MOST_INDENT * width))
     lines: list[str] = []
     start, end, begins = 0, indent, indent  # of the present piece in the line, and of its words
     for word in _WORD.finditer(line, indent):
@@ -35,11 +36,11 @@ def wrapped(line: str, width: int) -> list[str]:
     return [lines[0], *(f"{' ' * indent}{piece}" for piece in lines[1:])]
 
 
-def _indent(line: str) -> int:
+def _indent(line: str, most: int) -> int:
     found = _COLUMN.match(line)
     columns = found.end() if found else 0
     own = len(line) - len(line.lstrip())
-    return columns if own + 2 <= columns <= MOST_INDENT else min(own + 4, MOST_INDENT)
+    return columns if own + 2 <= columns <= most else min(own + 4, most)
 
 
 def fitted(text: str, width: int) -> str:

@@ -50,26 +50,16 @@ def rows(machine: Machine = THIS) -> list[LaneRow]:
     return [LaneRow(lane, when, availability(lane, machine)) for when, lanes in WHEN.items() for lane in lanes]
 
 
-def text(machine: Machine = THIS) -> Iterator[str]:
-    """A line for each lane, in columns."""
-    cells = [_cells(row) for row in rows(machine)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    for line in cells:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+COLUMNS = ("lane", "when it runs", "importer", "target", "adds to the plain lane", "here")
 
 
-def _cells(row: LaneRow) -> tuple[str, ...]:
-    lane = row.lane
-    target = lane.target if lane.engine is Engine.TVM else ""
-    return (
-        lane.name,
-        row.when,
-        str(lane.engine),
-        str(lane.importer),
-        target,
-        describe_additions(lane),
-        in_words(row.here),
-    )
+def cells(machine: Machine = THIS) -> Iterator[tuple[str, ...]]:
+    """A row for each lane, with the cells of `COLUMNS`."""
+    for row in rows(machine):
+        lane, is_of_tvm = row.lane, row.lane.engine is Engine.TVM
+        importer = str(lane.importer) if is_of_tvm else f"none: {lane.engine}"
+        target = lane.target if is_of_tvm else ""
+        yield lane.name, row.when, importer, target, describe_additions(lane), in_words(row.here)
 
 
 def document(machine: Machine = THIS) -> list[dict[str, object]]:

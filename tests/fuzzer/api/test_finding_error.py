@@ -34,4 +34,4 @@ KNOWN = replace(NEW, nodes=(7,), known_as="s-0")
     ],
 )
 def test_a_known_failure_names_the_first_one(failure: FoundFailure, line: str) -> None:
-    assert str(FindingError([failure])) == f"1 finding:\n  {line}\n    f/r.py\n    go"
+    assert str(FindingError([failure])) == f"{line}\n  f/r.py\n  go"

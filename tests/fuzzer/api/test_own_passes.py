@@ -67,8 +67,8 @@ def test_the_exception_lists_what_was_found() -> None:
     error = FindingError([FOUND])
     assert isinstance(error, AssertionError)
     assert error.findings == (FOUND,)
-    assert str(error) == "1 finding:\n  `torch.neg` is wrong\n    f/s/repro.py\n    fuzz x"
-    assert str(FindingError([FOUND, FOUND])).startswith("2 findings:\n")
+    assert str(error) == "`torch.neg` is wrong\n  f/s/repro.py\n  fuzz x"
+    assert str(FindingError([FOUND, FOUND])).startswith("`torch.neg` is wrong; 1 more\n")
 
 
 def test_the_cases_of_earlier_findings_run_first_and_then_all_others() -> None:

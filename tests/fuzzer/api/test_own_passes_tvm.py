@@ -119,7 +119,7 @@ def test_a_second_check_in_the_same_folder_begins_with_the_models_of_earlier_fin
     folder = example.folder / "remove_negation"
     done = run("-c", AGAIN, EXAMPLES, folder)
     assert done.returncode == 1
-    assert "FindingError: 1 finding:\n  `torch.neg` after `own:remove_negation` gives wrong values\n" in done.stderr
+    assert "FindingError: `torch.neg` after `own:remove_negation` gives wrong values\n" in done.stderr
     assert "from_module('own_pass', 'remove_negation')" in (folder / "2" / "own_pass.py").read_text()
 
 

@@ -238,3 +238,35 @@ def test_a_model_that_is_not_compiled_whole_fails_its_test(tmp_path: Path) -> No
     assert "NotWhole: not all of the model was compiled; strict=False allows that:" in done.stdout
     assert "dropout (1 time): it draws random numbers" in done.stdout
     assert "1 failed, 1 passed" in done.stdout
+
+
+FOUND = """
+from pathlib import Path
+
+import fuzzer.api.check
+from fuzzer.api.finding_error import FindingError
+from fuzzer.api.found_failure import FoundFailure
+
+
+def finds(*arguments, **options):
+    title, script = "`F.selu` gives wrong values", Path("f/repro.py")
+    found = FoundFailure("s", title, "wrong-value", ("selu",), script.parent, script, "go")
+    raise FindingError([found, found])
+
+
+def test_it(difftvm, monkeypatch):
+    monkeypatch.setattr(fuzzer.api.check, "cases_of", finds)
+    difftvm.check("net.onnx")
+"""
+
+
+@pytest.mark.slow
+def test_a_failure_shows_the_title_and_no_frame_of_this_package(tmp_path: Path) -> None:
+    project(tmp_path, FOUND)
+    done = run(tmp_path)
+    assert done.returncode == FAILS
+    assert f"{Path('fuzzer') / 'api'}" not in done.stdout
+    assert 'difftvm.check("net.onnx")' in done.stdout
+    assert "FindingError: `F.selu` gives wrong values; 1 more\nE         f/repro.py\nE         go" in done.stdout
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("FAILED "))
+    assert line.startswith("FAILED test_project.py::test_it - difftvm.FindingError: `F.selu` ")

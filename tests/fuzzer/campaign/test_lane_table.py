@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fuzzer.campaign.lanes.lane_purposes import PURPOSES, purpose_of
-from fuzzer.campaign.lanes.lane_table import LISTED, WHEN, document, text
+from fuzzer.campaign.lanes.lane_table import LISTED, WHEN, cells, document
 from fuzzer.lanes.base.availability import Machine
 from fuzzer.system.devices import Device
 from oracles.targets import TARGETS
@@ -41,12 +41,12 @@ def test_each_lane_has_a_purpose_and_no_other_has() -> None:
 
 
 def test_each_lane_is_listed_once() -> None:
-    assert [line.split()[0] for line in text(BARE)] == [lane.name for lane in LISTED]
+    assert [row[0] for row in cells(BARE)] == [lane.name for lane in LISTED]
     assert len({lane.name for lane in LISTED}) == len(LISTED)
 
 
 def listed(machine: Machine) -> dict[str, str]:
-    return {line.split()[0]: re.split(r"\s{2,}", line)[-1] for line in text(machine)}
+    return {row[0]: row[-1] for row in cells(machine)}
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from fuzzer.commands.tables import table_lines
 from fuzzer.system.layout import coloured, fitted, wrapped
 
 LINES = (
@@ -59,3 +60,17 @@ def test_colours_change_no_character() -> None:
     assert "\x1b[1;31mcritical\x1b[0m" in shown
     assert "\x1b[2mwrong-value-avgpool2d-6e4dd706fa5e\x1b[0m" in shown
     assert coloured("crashes/wrong-value-avgpool2d-6e4dd706fa5e") == "crashes/wrong-value-avgpool2d-6e4dd706fa5e"
+
+
+def test_a_table_has_a_header_and_a_line_for_each_row() -> None:
+    rows = [("relu", "1", ""), ("clamp", "1 to 3", "min: a number\nor none")]
+    assert list(table_lines(("operator", "operands", "attributes"), rows)) == [
+        "operator  operands  attributes",
+        "relu      1",
+        "clamp     1 to 3    min: a number or none",
+    ]
+    assert list(table_lines(("operator", "operands", "attributes"), rows, 30)) == [
+        "operator  operands, attributes",
+        "relu      1",
+        "clamp     1 to 3, min: a number or none",
+    ]
