@@ -25,21 +25,23 @@ help:
 
 # torch first, in the pinned version: a version range may download several GB of CUDA packages
 $(VENV)/installed: pyproject.toml constraints.txt
-	@echo "installation into $(VENV): some minutes, once"
+	@echo "1. installing PyTorch, TVM, onnxruntime and the test tools of constraints.txt into $(VENV): some minutes, once"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt $$(grep '^torch==' constraints.txt)
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+	$(BIN)/pip install --disable-pip-version-check -c constraints.txt $$(grep '^torch==' constraints.txt)
+	$(BIN)/pip install --disable-pip-version-check -c constraints.txt -e '.[test]'
 	touch $@
 
 install: $(VENV)/installed
 
 # without these packages, lanes for OpenCL and WebGPU are only compiled; the drivers come from the system
 $(VENV)/gpu-on-cpu: $(VENV)/installed
+	@echo "2. installing drivers that run kernels for OpenCL and WebGPU on this processor"
 	-$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[gpu-on-cpu]'
 	-@$(BIN)/fuzz lanes | grep -o 'there is no .* on this processor.*' | sort -u
 	touch $@
 
 fuzz: $(VENV)/gpu-on-cpu
+	@echo "3. starting the compilers (some ten seconds), fuzzing for $(SECONDS) s, then triage for up to 60 s; ctrl-C ends it"
 	$(BIN)/fuzz run --seconds $(SECONDS)
 
 lint: $(VENV)/installed

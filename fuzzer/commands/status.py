@@ -12,6 +12,7 @@ import typer
 
 from fuzzer.campaign.store.layout import ERRORS
 from fuzzer.commands.options import JsonFlag
+from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.system.terminal import echo, next_line, print_json
 from fuzzer.watching.causes import Causes, causes_in
 from fuzzer.watching.formatting import (
@@ -29,6 +30,7 @@ from fuzzer.watching.glance import confirmed_lines, glance, waiting_lines
 from fuzzer.watching.lane_lines import LaneCounts, summary
 from fuzzer.watching.lane_lines import lines as lane_lines
 from fuzzer.watching.status import CURVE, Status, status_of
+from fuzzer.watching.titles import title_of
 
 CAUSES_SHOWN = 3
 LANES_SHOWN = 8
@@ -75,7 +77,9 @@ def _lines(found: Status, causes: Causes) -> Iterator[str]:
         yield f"{line}; triage has had {books['triage_used']:.0%} of the CPU of lanes"
     if found.latest:
         ago = duration(max(0.0, time.time() - found.latest_at))
-        yield f"latest finding: {found.latest}, {ago} ago; {found.today} in 24 h, {found.flaky} flaky"
+        title = title_of(causes.folders[found.latest], latest) if (latest := _doc(causes, found.latest)) else ""
+        shown = f"{title}  {found.latest}" if title else found.latest
+        yield f"latest finding: {ago} ago; {found.today} in 24 h, {found.flaky} flaky: {shown}"
     if errors := books["errors"]:
         yield f"!! {could_not_be_done(errors)}{_location(Path(found.campaign) / ERRORS)}"
     if broken := sum(books["broken"].values()):
@@ -104,6 +108,12 @@ def _lines(found: Status, causes: Causes) -> Iterator[str]:
         yield line
         yield from lane_lines(lanes, LANES_SHOWN)
     yield next_line("triage", "--campaign", found.campaign)
+
+
+def _doc(causes: Causes, slug: str) -> FindingDoc | None:
+    """The finding of this name; None where it is a duplicate."""
+    docs = (each.doc for family in causes.families for each in family.members)
+    return next((doc for doc in docs if doc.slug == slug), None)
 
 
 def _location(errors: Path) -> str:

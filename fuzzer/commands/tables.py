@@ -16,8 +16,8 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 
 def table_lines(columns: Sequence[str], rows: Iterable[Sequence[str]], width: int | None = None) -> Iterator[str]:
-    """A row with several lines is one line, so that each tool that reads lines can read it. Where the columns do not fit
-    into `width`, only the first one is a column: the other cells follow it, with commas."""
+    """A row with several lines is one line, so that each tool that reads lines can read it. Where the columns do not
+    fit into `width`, only the first one is a column: the other cells follow it, with commas."""
     cells = [[" ".join(printable(cell).split()) for cell in row] for row in (columns, *rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     fits = width is None or sum(widths) + 2 * len(widths) <= width

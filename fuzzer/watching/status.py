@@ -38,7 +38,7 @@ class Status(msgspec.Struct, rename={"found": "seen"}):
     waiting    sightings in TVM that wait for triage; `other_waiting` are those of other components
     parked     sightings whose triage failed several times
     today      findings of the last 24 hours
-    latest_at  when the latest finding was found, as Unix time
+    latest     the latest finding, without those that ship with difftvm; `latest_at` is when it was found, as Unix time
     aim        what the last run was aimed at, in words; empty where it had no aim
     filing     why findings wait to be filed by `--auto-file`; empty where none does
     unreadable  for each finding that cannot be read, the reason
@@ -90,7 +90,7 @@ def status_of(campaign: Path, causes: Causes) -> Status:
         features, curve, recent = read.features, read.progress(CURVE), read.progress()[-RATE_SECONDS // 30 :]
     counts, holder = causes.counts, lock.holder(campaign)
     docs = [doc for _, doc in findings_of(campaign)[0]]
-    found = found_at(docs)
+    found = found_at(doc for doc in docs if doc.slug not in causes.shipped)
     latest, now = max(found, key=found.__getitem__, default=""), time.time()
     used = resources(campaign, holder) if holder else None
     return Status(

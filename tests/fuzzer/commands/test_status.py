@@ -64,7 +64,8 @@ def test_status_of_a_campaign_with_a_finding(
         "0 s: 0 tests, 0 lane results; rates are not known yet",
         "1 confirmed cause: 1 high; 1 finding",
         "  high      Compiling `torch.relu` fails: no layout for it",
-        f"latest finding: {saved.name}, 1 h 00 min ago; 1 in 24 h, 0 flaky",
+        "latest finding: 1 h 00 min ago; 1 in 24 h, 0 flaky: "
+        f"Compiling `torch.relu` fails: no layout for it  {saved.name}",
         "findings over time ▁█",
         f"next: {program()} triage --campaign {tmp_path}",
     ]
