@@ -116,7 +116,7 @@ def _of_work(snapshot: Snapshot, monotonic: float) -> Iterator[Text]:
     """What each worker does now, and how many tests this run has done."""
     tasks = snapshot.tasks[:MOST_WORKERS]
     for number, each in enumerate(tasks):
-        yield _named("" if number else "now", f"{each.what}, for {duration(monotonic - each.since)}")
+        yield _named("" if number else "now", f"{duration(monotonic - each.since)} {each.what}")
     if more := len(snapshot.tasks) - len(tasks):
         yield _named("", f"and {number_of(more, 'worker')} more")
     if idle := snapshot.workers - len(snapshot.tasks):

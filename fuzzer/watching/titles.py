@@ -11,6 +11,7 @@ from fuzzer.findings.headline import headline, without_lane
 from fuzzer.triage.suspect import Certainty
 from generators.plain_file import MOST_TEXT, read_plain
 from oracles.finding import Kind
+from oracles.outcome import Raised
 
 WRONG = {
     Kind.WRONG_VALUE: "gives wrong values",
@@ -50,12 +51,12 @@ def sighting_title(doc: FindingDoc) -> str:
     """What was seen, before it is confirmed and reduced: "Perhaps `relu`: no kernel for it"."""
     operators = doc.suspect.operators
     if not operators:
-        return one_line(f"A model of {len(doc.ops)} operators {_fails(doc)}" if len(doc.ops) > 1 else _alone(doc))
+        return one_line(f"A model of {len(doc.ops)} operators{_fails(doc)}" if len(doc.ops) > 1 else _alone(doc))
     named = " or ".join(f"`{each}`" for each in operators[:SUSPECTS]) + (
         " or others" if len(operators) > SUSPECTS else ""
     )
     sure = doc.suspect.certainty is Certainty.SEEN
-    return one_line(f"{'' if sure else 'Perhaps '}{named} {_fails(doc)}")
+    return one_line(f"{'' if sure else 'Perhaps '}{named}{_fails(doc)}")
 
 
 SUSPECTS = 2
@@ -63,11 +64,14 @@ SUSPECTS = 2
 
 
 def _alone(doc: FindingDoc) -> str:
-    return f"`{doc.ops[0]}` {_fails(doc)}" if doc.ops else headline(doc.finding)
+    return f"`{doc.ops[0]}`{_fails(doc)}" if doc.ops else headline(doc.finding)
 
 
 def _fails(doc: FindingDoc) -> str:
-    return WRONG.get(doc.kind) or f"fails: {without_lane(doc.finding)}"
+    if doc.kind in WRONG:
+        return f" {WRONG[doc.kind]}"
+    raised = isinstance(doc.evidence.evidence, Raised)
+    return f"{' fails' if raised else ''}: {without_lane(doc.finding)}"
 
 
 def one_line(text: str) -> str:

@@ -40,8 +40,8 @@ def test_eighty_columns() -> None:
         "found in earlier runs: 1 high, 1 low",
         "18 known causes ship with difftvm, 5 of them met",
         "not TVM's (exporter): 1 finding, 3 sightings",
-        "now        testing case 12346, for 2 s",
-        "           reducing `square` (died), for 40 s",
+        "now        2 s testing case 12346",
+        "           40 s reducing `square` (died)",
         "tests      1,850 in this run; 0.50/s; 2 refused by PyTorch (normal)",
     ]
 
