@@ -84,8 +84,9 @@ def check(options: CheckOptions) -> None:
     if options.json:
         print_json(_document(options.model, code, found, checked))
     else:
+        if found:
+            last_list.keep([each.folder for each in found])
         echo(*_lines(options, code, found, checked), sep="\n")
-        last_list.keep([each.folder for each in found])
     raise typer.Exit(code)
 
 

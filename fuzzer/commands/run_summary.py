@@ -63,7 +63,8 @@ def summarise(
     found = number_of(len(new), "new finding") + (":" if new else "")
     echo(f"{number_of(run.tests, 'test')} in {task.progress.seconds:.0f} s; {run.invalid} invalid; {found}")
     order = listed_in(store.crashes / doc.slug for doc in new)
-    last_list.keep([store.crashes / family.lead.doc.slug for family in order[:NEW_SHOWN]])
+    if order:
+        last_list.keep([store.crashes / family.lead.doc.slug for family in order[:NEW_SHOWN]])
     for line in entries(order, Facts.of_new(store.folder, new), Titles(), NEW_SHOWN, len(new), numbered=True):
         echo(line)
     if run.errors:

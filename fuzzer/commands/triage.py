@@ -137,8 +137,10 @@ def _list(options: TriageOptions) -> None:
         writer.writerows([CSV_HEAD, *csv_rows(causes.families)])
     else:
         listed = Listed(causes, _chosen(options))
-        echo(*listed.lines(), sep="\n")
-        last_list.keep(listed.folders)
+        text = list(listed.lines())
+        if listed.folders:
+            last_list.keep(listed.folders)  # before it is printed: `fuzz triage | head` ends the command
+        echo(*text, sep="\n")
 
 
 def _say_left_out(errors: Sequence[object]) -> None:

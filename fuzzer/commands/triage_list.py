@@ -173,9 +173,14 @@ def _nothing(causes: Causes, chosen: Chosen, waiting: str) -> str:
     if some:
         return f"{number_of(len(some), 'finding')} that cannot be read, no other; next: move them out of {crashes}"
     if causes.confirmed and (chosen.new or chosen.since is not None):
-        when = "in the last run" if chosen.new else "since then"
-        return f"nothing was found {when}; {confirmed_line(causes.counts)}; {_next_run(causes.campaign)}"
+        return f"{_why_nothing(causes, chosen)}; {confirmed_line(causes.counts)}; {_next_run(causes.campaign)}"
     return f"no findings yet; {waiting}" if waiting else f"no findings; {_next_run(causes.campaign)}"
+
+
+def _why_nothing(causes: Causes, chosen: Chosen) -> str:
+    if not chosen.new:
+        return "nothing was found since then"
+    return "the last run found nothing" if causes.began is not None else "no run is recorded here"
 
 
 def _next_run(campaign: Path) -> str:

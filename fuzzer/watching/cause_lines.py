@@ -30,7 +30,7 @@ def confirmed_line(counts: CauseCounts) -> str:
         parts.append(f"{earlier} found earlier: {by_level(counts.earlier)}")
     elif earlier:
         parts.append(f"{number_of(earlier, 'confirmed cause')}: {by_level(counts.earlier)}")
-    parts += [found] if parts else ["nothing new" if known else "no cause is confirmed yet"]
+    parts += [found] if parts else [] if known else ["no cause is confirmed yet"]
     parts += [known_line(counts)] if known else []
     return "; ".join(parts)
 

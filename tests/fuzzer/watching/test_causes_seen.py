@@ -144,7 +144,7 @@ def test_findings_that_ship_with_difftvm_are_counted_and_not_listed(campaign: Pa
     (campaign / "crashes" / SHIPPED).write_text(f"{slug}\nanother-name\n")
     causes = causes_in(campaign)
     assert causes.shipped == {slug}
-    assert confirmed_line(causes.counts) == "nothing new; 1 known cause ships with difftvm, 1 of them met"
+    assert confirmed_line(causes.counts) == "1 known cause ships with difftvm, 1 of them met"
     assert list(confirmed_lines(glance(causes), 3))[1:] == []
 
 
@@ -172,6 +172,9 @@ def test_what_the_last_run_found_is_new(tmp_path: Path, make: Make) -> None:
     assert [folder.name for folder in listed.folders] == [docs[1].slug, docs[0].slug, docs[2].slug]
     assert lines[1].startswith("  1  high      Compiling `torch.abs` fails: no abs  [new; met in 1 test; found ")
     assert lines[5].endswith(f"  [known; met in 1 test]  {docs[2].slug}")
+    (tmp_path / last_run.NAME).write_text('{"began": 1000}')
+    after = list(Listed(causes_in(tmp_path), Chosen(Grouping.AGE, 20, None, new=True)).lines())
+    assert after[-1].startswith("the last run found nothing; 2 confirmed causes: 2 high; 2 findings; 1 known cause ")
     for chosen in (Chosen(Grouping.AGE, 20, None, new=True), Chosen(Grouping.AGE, 20, None, since=500.0)):
         assert [family.lead.doc.slug for family in chosen.families(causes)] == [docs[1].slug]
 
@@ -181,7 +184,7 @@ def test_nothing_is_new_where_no_run_is_recorded(campaign: Path) -> None:
     causes = causes_in(campaign)
     assert (causes.began, causes.counts.new) == (None, {})
     listed = list(Listed(causes, Chosen(Grouping.AGE, 20, None, new=True)).lines())
-    assert listed[-1].startswith("nothing was found in the last run; 1 confirmed cause: 1 high; 1 finding; next: ")
+    assert listed[-1].startswith("no run is recorded here; 1 confirmed cause: 1 high; 1 finding; next: ")
 
 
 def dated(campaign: Path, slug: str, found: float) -> None:
