@@ -78,9 +78,18 @@ def conditions_of_table(variations: Iterable[Variation]) -> tuple[TableCondition
 
 
 def table_in_words(variations: Iterable[Variation], most: int = MOST_CONDITIONS) -> str:
-    """Return "x0 is NaN and the rank of x0 is 0"; "" where the table tells nothing, or more than this many things."""
+    """Return "x0 is NaN and the rank of x0 is 0", of the things that separate best, at most so many, in the order of
+    the table; "" where it tells nothing."""
     found = conditions_of_table(variations)
-    return " and ".join(each.words for each in found) if 0 < len(found) <= most else ""
+    best = sorted(found, key=separation, reverse=True)[:most]
+    return " and ".join(each.words for each in found if each in best)
+
+
+def separation(condition: TableCondition) -> tuple[int, int]:
+    """How well a thing separates cases that fail from cases that pass: by the smaller of the two numbers of values, and
+    by both. That an empty tensor passes separates less than an attribute of which two values fail and three pass."""
+    sides = len(condition.failing), len(condition.passing)
+    return min(sides), sum(sides)
 
 
 def numbers_of_table(scope: Scope) -> str:
