@@ -91,7 +91,7 @@ def _in_short(record: FindingRecord) -> str:
     doc, evidence = record.doc, record.doc.evidence.evidence
     text = KINDS[doc.kind][1]
     if isinstance(evidence, Raised):
-        text += f": {evidence.type}: {wording.cut(wording.first_line(evidence.message), wording.TITLE)}"
+        text += f": {evidence.type}: {wording.cut(wording.first_line(evidence.message), wording.LINE)}"
     return f"{text}. {sentence(doc.scope, record.case.graph)}" if doc.scope.is_certain else text
 
 

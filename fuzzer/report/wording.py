@@ -6,10 +6,11 @@ from __future__ import annotations
 import math
 import re
 import signal
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from fuzzer.findings.record import FindingRecord, built_file
+from fuzzer.findings.severity import KINDS as SYMPTOMS
 from fuzzer.findings.severity import limits
 from fuzzer.report import onnx_unused
 from fuzzer.signature import readable
@@ -26,10 +27,13 @@ from oracles.memory_access import MemoryAccess
 from oracles.outcome import Cause, Died, IllFormed, Mutant, Raised, Stage, TimedOut
 from oracles.siblings import additions
 from oracles.targets import target_named
-from oracles.transforms import transform_named
+from oracles.transforms import TRANSFORMS_BY_NAME, transform_named
 
-TITLE = 140
-"""The largest number of characters of a title, with its area."""
+TITLE = 90
+"""The largest number of characters of a title, with its area. Nothing is cut: what has no room is left out."""
+
+LINE = 140
+"""The largest number of characters of a quoted message."""
 
 KINDS = {"llvm": "LLVM", "c": "C", "cuda": "CUDA", "opencl": "OpenCL", "webgpu": "WebGPU", "metal": "Metal",
          "vulkan": "Vulkan", "rocm": "ROCm", "hip": "ROCm"}  # fmt: skip
@@ -88,11 +92,74 @@ def target_tag(lane: LaneSpec) -> str:
 
 
 def title(record: FindingRecord) -> str:
-    """The area and what is wrong, in one line of at most `TITLE` characters."""
-    tags, circumstance = f"[Bug]{area(record)} ", _circumstance(record)
-    limit = TITLE - len(tags)
-    wrong = cut(capital(what_is_wrong(record)), max(limit - len(circumstance), limit // 2))
-    return tags + cut(wrong + circumstance, limit)
+    """The area and what is wrong, in one line of at most `TITLE` characters: a sentence that says as much as has room.
+    The body has all of it."""
+    tags = f"[Bug]{area(record)} "
+    sentences = (printable(" ".join(capital(each).split())) for each in _shorter_and_shorter(record))
+    return tags + next(each for each in sentences if len(each) <= TITLE - len(tags))
+
+
+def _shorter_and_shorter(record: FindingRecord) -> Iterator[str]:
+    """What is wrong, first with all circumstances and the whole message; at last in a few words."""
+    names, parts = operators(record), _circumstances(record)
+    without_cause = [part for part in parts if part != _cause(record)]
+    for shown in dict.fromkeys((names, _first_and_more(record), "a model")):
+        for wrong in _with_less_of_the_message(record):
+            for some in (parts, without_cause, []):
+                said = wrong.replace(names, shown).replace("compiled a model", "a compiled model")
+                yield said + (f" ({', '.join(some)})" if some else "")
+    yield SYMPTOMS[record.doc.kind][1]
+
+
+def _first_and_more(record: FindingRecord) -> str:
+    """The first operator, and how many more there are."""
+    first, *others = operators(record).split("` + `")
+    if not others:
+        return first
+    more = len(record.case.graph.nodes) - 1
+    return f"{first}` and {more} more operator{'s' * (more > 1)}"
+
+
+def _with_less_of_the_message(record: FindingRecord) -> Iterator[str]:
+    """What is wrong; where that quotes a message, with its main clause, and then without it."""
+    yield what_is_wrong(record)
+    match record.doc.evidence.evidence:
+        case Raised(message=message, type=name):
+            step, blame = _failing_step(record), record.doc.blame
+            whole = _message_with_type(name, first_line(message))
+            importing = f"importing {operators(record)}"
+            yield from [f"{importing} fails: {whole}"] if record.doc.identity.stage is Stage.IMPORT else []
+            if clause := main_clause(first_line(message)):
+                yield f"{step} fails: {clause}"
+                yield from [f"{importing} fails: {clause}"] if record.doc.identity.stage is Stage.IMPORT else []
+            if blame.place is Place.FRONTEND and blame.culprit:
+                yield f"{step} fails in {_named(blame.culprit)}"
+                yield f"{importing} fails in {_named(blame.culprit)}"
+            yield f"{step} fails with `{name.rpartition('.')[2]}`"
+            yield f"{step} fails"
+        case Excess(quantity=quantity, measured=measured) if quantity is not Quantity.TIME:
+            yield f"compiling {operators(record)} gives {size(measured)} of {quantity.value.removeprefix('bytes of ')}"
+        case IllFormed(after="import"):
+            yield f"{operators(record)} becomes an ill-formed module"
+        case IllFormed(after=after):
+            yield f"`{_pass_of_tvm(after)}` gives an ill-formed module"
+        case Mismatch(wrong=wrong) if record.doc.kind is Kind.WRONG_SHAPE:
+            yield f"{_subject(record)} gives a wrong shape{' and wrong values' if wrong else ''}"
+        case Mismatch() if record.doc.kind in (Kind.SECOND_RUN_DIFFERS, Kind.NONDETERMINISTIC):
+            yield f"{_subject(record)} gives different results each time"
+        case Mismatch() if record.doc.kind is Kind.WRONG_VALUE and not _ignores(record):
+            yield f"{_subject(record)} gives wrong values"
+
+
+_CHECK = re.compile(r"^(?:Check failed: .*?|Compilation error): (?=\S+ \S)")
+_END_OF_CLAUSE = re.compile(r"(?<=\w)(?:\. |; |: | \()")
+
+
+def main_clause(message: str) -> str:
+    """The first clause of a message, without the condition of a failed check; "" where that is the message, or says too
+    little."""
+    text = _END_OF_CLAUSE.split(_CHECK.sub("", message, count=1), maxsplit=1)[0].rstrip(" .:,")
+    return text if text != message and " " in text and text != "Check failed" else ""
 
 
 def plain_title(record: FindingRecord) -> str:
@@ -145,6 +212,11 @@ def pass_name(transform: str) -> str:
     return found[1] if found else transform
 
 
+def _pass_of_tvm(name: str) -> str:
+    """The name of a pass in TVM, where difftvm has another one for the pass with arguments: `ConvertLayout-NHWC`."""
+    return pass_name(name) if name in TRANSFORMS_BY_NAME else name
+
+
 def what_is_wrong(record: FindingRecord) -> str:
     """A clause for the title: subject, verb, failure. It may contain a compiler's message."""
     doc, ops = record.doc, operators(record)
@@ -164,7 +236,7 @@ def what_is_wrong(record: FindingRecord) -> str:
         case IllFormed(after="import"):
             return f"`{doc.lane.importer.row.function}` gives an ill-formed module for {ops}"
         case IllFormed(after=after):
-            return f"the module is ill-formed after `{after}` of {ops}"
+            return f"the module is ill-formed after `{_pass_of_tvm(after)}` of {ops}"
         case Mutant(change=change):
             return f"`relax.analysis.well_formed` accepts an ill-formed module ({change})"
         case SideEffect(modified=modified):
@@ -229,7 +301,7 @@ def _subject(record: FindingRecord) -> str:
     ops, blame = operators(record), record.doc.blame
     if returns_gradients(record.doc.lane):
         return f"the gradient of {ops}"
-    return f"{ops} after `{blame.culprit}`" if blame.place is Place.PASS and blame.culprit else ops
+    return f"{ops} after `{_pass_of_tvm(blame.culprit)}`" if blame.place is Place.PASS and blame.culprit else ops
 
 
 def _failing_step(record: FindingRecord) -> str:
@@ -243,7 +315,7 @@ def _failing_step(record: FindingRecord) -> str:
             exporting = dialect_named(lane.dialect).words.exporting.format(ops=ops, opset=lane.opset)
             return f"{exporting} to ONNX" if lane.importer.row.reads.is_exported_file else exporting
         case Stage.TRANSFORM | Stage.COMPILE if doc.blame.place is Place.PASS and culprit:
-            return f"`{culprit}` on {ops}"
+            return f"`{_pass_of_tvm(culprit)}` on {ops}"
         case Stage.TRANSFORM if len(lane.passes) == 1:
             return f"`{pass_name(lane.passes[0])}` on {ops}"
         case Stage.TRANSFORM:
@@ -257,7 +329,13 @@ def _failing_step(record: FindingRecord) -> str:
 
 
 def _circumstance(record: FindingRecord) -> str:
-    """What the failure needs beside the model, in parentheses: the cause, the target, the pipeline, passes."""
+    """All circumstances, in parentheses."""
+    parts = _circumstances(record)
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def _circumstances(record: FindingRecord) -> list[str]:
+    """What the failure needs beside the model: the cause, the target, the pipeline, passes."""
     lane = record.doc.lane
     parts = [part for part in (_cause(record), *forms(record.case.graph), _needs(record)) if part]
     parts += [f"converted to opset {lane.opset}"] if converts(lane) else []
@@ -269,7 +347,7 @@ def _circumstance(record: FindingRecord) -> str:
         for name in map(pass_name, lane.passes)
         if name != named and record.doc.identity.stage is not Stage.TRANSFORM
     ]
-    return f" ({', '.join(parts)})" if parts else ""
+    return parts
 
 
 def forms(graph: Graph) -> list[str]:

@@ -96,10 +96,32 @@ def _condition(condition: Condition, graph: Graph) -> str:
         return f"{_amounts(condition)} of {subject} are {_QUANTITIES[what]}"
     if what == "dtype" and condition.relation is Relation.IN and (kind := _KINDS.get(frozenset(condition.values))):
         return f"{subject} is of {kind}"
+    if what == "form":
+        written = [_FORMS.get(str(value), str(value)) for value in condition.values]
+        return f"{subject} is {'not ' if condition.relation is Relation.NOT_IN else ''}{listed(written, 'or')}"
     if what in ("dtype", "value", "layout"):
         return f"{subject} {_is(condition)}"
     return f"the {_thing(what)} of {subject} {_is(condition)}"
 
+
+_FORMS = {
+    "plain": "written plainly",
+    "function": "written as a function",
+    "method": "written as a method",
+    "operator": "written as an operator",
+    "inplace": "written in place",
+    "module": "written as a module",
+    "constant": "given constants by nodes",
+    "list": "given constants by nodes",
+    "as-input": "given constants as inputs",
+    "computed": "given computed constants",
+    "identity": "after an Identity",
+    "cast": "between two Casts",
+    "empty": "given empty names",
+    "local": "inside a function",
+    "branch": "inside an If",
+}
+"""How a call is written, after "is"."""
 
 _KINDS: dict[frozenset[Scalar], str] = {
     frozenset(dtype.value for dtype in DRAWN if dtype.is_float): "floats",

@@ -273,9 +273,11 @@ def test_the_culprits_name_in_a_summary_is_text() -> None:
 
 
 def test_a_title_is_text() -> None:
-    text = issue.text(refused(FLIP, "no </h1> <script> for @everyone of #12\x1b[2J"))
+    text = issue.text(
+        refused(FLIP, "</h1> <script> @us #12\x1b[2J"),
+    )
     first = text.splitlines()[0]
-    assert "no \\</h1> \\<script> for `@everyone` of `#12\\x1b[2J`" in first
+    assert "\\</h1> \\<script> `@us` `#12\\x1b[2J`" in first
 
 
 def test_a_component_other_than_tvm_is_named() -> None:
