@@ -68,8 +68,9 @@ def check(
                - a tvm.IRModule of Relax, or the path of the .json that `tvm.ir.save_json` wrote. It is judged by its
                  meaning: what its operators compute by their definitions, before and after the passes
     inputs     for a module a tensor, a tuple of positional tensors, or a dict by name; for a file a dict of numpy
-               arrays by name, where those that are left out are drawn; for a case nothing; for a Relax module a
-               sequence of arrays, or a dict by the names of main's parameters, where those left out are drawn
+               arrays by name, or the path of an .npz file or of a folder with input_0.pb, input_1.pb, ..., where those
+               that are left out are drawn; for a case nothing; for a Relax module a sequence of arrays, or a dict by
+               the names of main's parameters, where those left out are drawn
     lanes      comma-separated globs; `fuzz lanes` lists the names. None: the plain lanes for llvm, through the
                importers that fit: relax-export-llvm and relax-onnx-dynamo-llvm, for an .onnx file
                relax-onnx-model-llvm. "all-plain" or "*": the plain lanes, those for c too, with the file of the

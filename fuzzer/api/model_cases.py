@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from fuzzer.api.exported_module import ExportedModule
-from fuzzer.seeds import pt2_file, whole_model
+from fuzzer.seeds import given_inputs, pt2_file, whole_model
 from fuzzer.seeds.cut import Piece, complete, pieces, whole
 from fuzzer.seeds.extract import SUFFIXES
 from fuzzer.seeds.own_weights import WITH_OWN_WEIGHTS, Weights
@@ -104,8 +104,13 @@ def _of_path(path: Path, inputs: Any, sizes: Mapping[str, int], *, own_weights: 
     if path.suffix not in SUFFIXES:
         raise Invalid(f"{path}: expected {' or '.join(SUFFIXES)}, or a folder with case.json")
     given = {} if inputs is None else inputs
+    if isinstance(given, str | Path):
+        given = given_inputs.read(Path(given))
     if not isinstance(given, Mapping):
-        raise Invalid(f"{path}: pass the inputs of a file as a dict of arrays, by the names that the file gives them")
+        raise Invalid(
+            f"{path}: pass the inputs of a file as a dict of arrays, by the names that the file gives them, or as the "
+            "path of an .npz file or of a folder with input_0.pb"
+        )
     values = {name: np.asarray(array, order="C") for name, array in given.items()}
     if path.suffix == ".onnx":
         return _of_onnx(path, values, sizes, own_weights=own_weights)

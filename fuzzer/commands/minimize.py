@@ -21,6 +21,7 @@ from fuzzer.isolate.fleet import Fleet
 from fuzzer.lanes.model_lanes import choice
 from fuzzer.minimize import minimize as minimizing
 from fuzzer.minimize.minimize import Investigation, Minimized
+from fuzzer.seeds import given_inputs
 from fuzzer.seeds.own_weights import Weights
 from fuzzer.system import temporary
 from fuzzer.system.exit_codes import Exit
@@ -83,6 +84,13 @@ class MinimizeOptions:
         str | None,
         typer.Option(metavar="N=7,...", help="For an .onnx file: numbers for its open sizes, by their names."),
     ] = None
+    inputs: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="For an .onnx file: an .npz file with arrays by name, or a folder with input_0.pb, input_1.pb, ...",
+        ),
+    ] = None
     workers: Annotated[int, typer.Option(min=1, help="Candidates that run at the same time.")] = max(
         1, os.cpu_count() or 1
     )
@@ -100,7 +108,8 @@ def minimize(options: MinimizeOptions) -> None:
     choices = choice(options.lanes, options.target, options.pipeline, options.opt_level)
     sizes = open_sizes(options.sizes)
     own_weights = options.weights is Weights.OWN
-    wanted = minimizing.read(source, choices, options.toolchain, own_weights=own_weights, sizes=sizes)
+    inputs = given_inputs.read(options.inputs) if options.inputs else {}
+    wanted = minimizing.read(source, choices, options.toolchain, own_weights=own_weights, sizes=sizes, inputs=inputs)
     if wanted.model:
         say(wanted.model.line)
         if line := wanted.model.open_sizes:

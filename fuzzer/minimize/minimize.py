@@ -32,7 +32,7 @@ from fuzzer.triage.neighbourhoods import failing_windows, is_large
 from fuzzer.triage.reproduce import reproduces
 from fuzzer.triage.size import Size, size_of
 from generators import case_file
-from generators.graph import Case
+from generators.graph import Array, Case, Invalid
 from oracles.finding import Finding
 from oracles.lane import LaneSpec, is_eager
 from oracles.outcome import Outcomes, Unsupported, why_no_result
@@ -103,15 +103,19 @@ def read(
     *,
     own_weights: bool = False,
     sizes: Mapping[str, int] = {},
+    inputs: Mapping[str, Array] = {},
 ) -> MinimizeRequest:
     """Read a folder or an .onnx file. A saved finding has its own lane. `own_weights`: those of a file are read, not
-    drawn. `sizes` are numbers for the open sizes of a file, by their names. Raise `Invalid` where the folder contains
-    neither a finding nor a case, where the file cannot be read, and where no lane matches."""
+    drawn. `sizes` are numbers for the open sizes of a file, and `inputs` those of its inputs, by their names. Raise
+    `Invalid` where the folder contains neither a finding nor a case, where the file cannot be read, and where no lane
+    matches."""
     if source.suffix == ".onnx" and not source.is_dir():
-        model = whole_model.read(source, sizes=sizes, own_weights=own_weights)
+        model = whole_model.read(source, inputs, sizes, own_weights=own_weights)
         chosen = lanes_of_given(model.case, _lanes(model.case, lanes, toolchain))
         forms = (model.opened.case,) if model.opened else ()
         return MinimizeRequest(model.case, None, chosen, model=model, own_operators=True, forms=forms)
+    if inputs:
+        raise Invalid(f"{source}: a saved case has its own inputs: give none")
     if (source / finding_file.NAME).exists() or not (source / case_file.JSON_NAME).exists():
         doc, case = finding_file.read_with_case(source)
         (lane,) = in_toolchains((doc.lane,), named(toolchain or doc.lane.toolchain)[:1])

@@ -50,7 +50,12 @@ class _Answer(msgspec.Struct):
 def read(path: Path) -> dict[str, Array]:
     """The numbers of each tensor of an .onnx or .pt2 file, by its name there. Raise `Invalid` with one line where they
     cannot be read, or take more than `MOST_BYTES`."""
-    text = answer_of(MODULES[path.suffix], path, MOST_BYTES + (64 << 20))
+    return tensors_read_by(MODULES[path.suffix], path)
+
+
+def tensors_read_by(module: str, path: Path) -> dict[str, Array]:
+    """What a child writes whose `main` calls `answer`. Raise `Invalid` as `read` does."""
+    text = answer_of(module, path, MOST_BYTES + (64 << 20))
     try:
         found = msgspec.msgpack.decode(text, type=_Answer)
         if found.refused:

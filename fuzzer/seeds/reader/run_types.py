@@ -27,9 +27,6 @@ from fuzzer.seeds.reader.reader import Unreadable, loaded, unchanged_nodes
 from generators.graph import Array
 from generators.onnx.model import ELEMENTS, Tensor, require_array
 
-NOT_RUN: tuple[type[Exception], ...] = (*ERRORS, RuntimeError)
-"""What onnxruntime raises, the latter for a result that numpy cannot hold."""
-
 _ELEMENTS = {dtype: element for element, dtype in ELEMENTS.items()}
 
 
@@ -52,7 +49,9 @@ def run_types(path: Path, values: Path) -> RunTypes:
         results = by_onnxruntime(model, feeds)
     except NO_KERNEL as why:
         results = _by_interpreter(model, feeds, why)
-    except NOT_RUN as error:
+    except ERRORS as error:
+        raise Unreadable(" ".join(str(error).split())) from None
+    except RuntimeError as error:  # a result that numpy cannot hold
         raise Unreadable(" ".join(str(error).split())) from None
     return RunTypes({name: _type(result) for name, result in zip(names, results, strict=True)})
 
