@@ -6,6 +6,7 @@ The user's process has imported torch, and difftvm does not import it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from copy import copy
 from importlib import import_module
 from typing import Any
@@ -100,15 +101,28 @@ class ExportedModule:
         PyTorch cannot write it."""
         serde: Any = import_module(f"{self._torch.__name__}._export.serde.serialize")
         try:
-            written = serde.serialize(
-                self._as_exported,
-                serialize_state_dict=False,
-                serialize_constants=False,
-                serialize_example_inputs=False,
-            ).exported_program
+            with self._flat_results():
+                written = serde.serialize(
+                    self._as_exported,
+                    serialize_state_dict=False,
+                    serialize_constants=False,
+                    serialize_example_inputs=False,
+                ).exported_program
         except Exception as error:  # whatever PyTorch raises about what it cannot write
             raise Invalid(f"PyTorch cannot write the program: {_described(error)}") from error
         return msgspec.json.encode(without_texts(msgspec.json.decode(written)))
+
+    @contextmanager
+    def _flat_results(self) -> Iterator[None]:
+        """The program returns a plain tuple of its results, as lanes take them: PyTorch writes no named tuple of its
+        own, such as that of `x.max(1)`, and no class that it does not know."""
+        signature = self._as_exported.module_call_graph[0].signature
+        own = signature.out_spec
+        signature.out_spec = self._torch.utils._pytree.tree_flatten((None,) * own.num_leaves)[1]
+        try:
+            yield
+        finally:
+            signature.out_spec = own
 
     def _made(self, make: Any) -> Any:
         try:

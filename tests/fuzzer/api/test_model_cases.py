@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ from torch import library as operators
 import difftvm
 from fuzzer.api.model_cases import cases_of
 from fuzzer.lanes.base.arrays import to_torch
-from fuzzer.lanes.torch.prepared import build_model
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Quiet
+from fuzzer.lanes.torch.prepared import build_model, model_of, tensors_of
 from generators import case_file
 from generators.graph import Invalid
 from generators.torch.source import render
@@ -236,6 +239,33 @@ def test_parts_beside_what_is_cut_out_are_parts_of_the_program() -> None:
     calls = [json.loads(case.given.model)["graph_module"]["graph"]["nodes"] for case in found.cases if case.given]
     names = [[node["target"].split(".")[-2] for node in nodes] for nodes in calls]
     assert names == [["exp"], ["relu", "sin"]]
+
+
+@dataclass
+class Pair:
+    """A class of results that PyTorch has no name for."""
+
+    low: torch.Tensor
+    high: torch.Tensor
+
+
+torch.export.register_dataclass(Pair)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("function", "count"),
+    [
+        (lambda x: x.max(1), 2),
+        (lambda x: Pair(x.relu(), x.neg()), 2),
+        (lambda x: {"a": x.relu(), "b": [x.exp(), x.neg()]}, 3),
+    ],
+)
+def test_a_program_is_given_whatever_holds_its_results(function: Callable[..., Any], count: int) -> None:
+    found = cases_of(Fn(function), torch.randn(2, 3))
+    assert (found.not_given, found.is_given) == ("", True)
+    prepared = PreparedCase(found.cases[0], Quiet())
+    assert len(model_of(prepared)(*tensors_of(prepared))) == count
 
 
 @pytest.mark.slow
