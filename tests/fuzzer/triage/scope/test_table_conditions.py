@@ -76,7 +76,7 @@ def test_words() -> None:
         }
     )
     assert table_in_words(variations) == "the rank of x0 is 0 and alpha is 2 or 3 and x0 is negative"
-    assert table_in_words(variations, most=2) == "the rank of x0 is 0 and alpha is 2 or 3"
+    assert table_in_words(variations, most=2) == "alpha is 2 or 3 and x0 is negative"
 
 
 def test_a_value_that_fails_and_passes_tells_nothing() -> None:
