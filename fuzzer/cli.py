@@ -160,6 +160,16 @@ def _require_free(folder: Path) -> None:
     require_free(folder)
 
 
+SLOW_TO_LOAD = ("run", "check", "diff")
+"""Verbs whose modules take a second to load, or several on a busy machine."""
+
+
+def _say_that_it_begins(arguments: list[str]) -> None:
+    """A sign of life on a terminal, before the modules of the verb are loaded."""
+    if arguments[0] in SLOW_TO_LOAD and not {"--help", "-h"} & set(arguments) and sys.stderr.isatty():
+        say("difftvm: loading ...")
+
+
 def main() -> None:
     """Run a command. Besides the verb's own exit codes: 64 for bad input, 69 for a missing environment, 79 for an error
     of difftvm, whose traceback is printed."""
@@ -170,6 +180,7 @@ def main() -> None:
     try:
         if (folder := writes_to(arguments)) is not None:
             _require_free(folder)
+        _say_that_it_begins(arguments)
         code = app(arguments, standalone_mode=False, prog_name="fuzz")
     except typer.Abort:
         say("interrupted")

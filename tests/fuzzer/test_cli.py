@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from fuzzer import cli
 from fuzzer.campaign.lanes.lane_table import LISTED
 from fuzzer.campaign.store.counters import Counters
 from fuzzer.campaign.store.lock import locked
@@ -527,7 +528,9 @@ def test_lanes(fuzz: Fuzz) -> None:
     done = fuzz("lanes", "--json")
     assert (done.returncode, done.stderr) == (DONE, "")
     assert [lane["name"] for lane in json.loads(done.stdout)] == [lane.name for lane in LISTED]
-    assert [line.split()[0] for line in fuzz("lanes").stdout.splitlines()] == [lane.name for lane in LISTED]
+    head, *lines = fuzz("lanes").stdout.splitlines()
+    assert head.split()[0] == "lane"
+    assert [line.split()[0] for line in lines] == [lane.name for lane in LISTED]
 
 
 def test_ops(fuzz: Fuzz) -> None:
@@ -535,7 +538,7 @@ def test_ops(fuzz: Fuzz) -> None:
     assert (done.returncode, done.stderr) == (DONE, "")
     assert [(op["name"], tuple(op["arity"])) for op in json.loads(done.stdout)] == [(op.name, op.arity) for op in OPS]
     shown = fuzz("ops").stdout
-    listed = [line.split()[0] for line in shown.splitlines()[1:] if line[1] != " "]
+    listed = [line.split()[0] for line in shown.splitlines()[1:]]
     assert listed == [op.name for op in OPS]
     assert "\N{HORIZONTAL ELLIPSIS}" not in shown
     assert "-2, 1:-1:2, None, ...," in shown
@@ -681,3 +684,16 @@ def test_a_second_writer_is_refused_before_anything_large_is_imported(tmp_path: 
         second = subprocess.run(command, capture_output=True, text=True)
     assert second.stderr == f"fuzz: {tmp_path}: process {os.getpid()} runs this campaign\n"
     assert (second.returncode, second.stdout) == (64, "[]\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "begins"), [(["run"], True), (["check", "x"], True), (["run", "-h"], False), (["triage"], False)]
+)
+def test_a_terminal_gets_a_sign_of_life_before_modules_are_loaded(
+    arguments: list[str], begins: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cli._say_that_it_begins(arguments)
+    assert capsys.readouterr().err == "", "it is no terminal"
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    cli._say_that_it_begins(arguments)
+    assert capsys.readouterr().err == "difftvm: loading ...\n" * begins
