@@ -74,8 +74,12 @@ def _fails(doc: FindingDoc) -> str:
     return f"{' fails' if raised else ''}: {without_lane(doc.finding)}"
 
 
+MOST_CHARACTERS = 1000
+"""The longest title. A report may come from elsewhere."""
+
+
 def one_line(text: str) -> str:
-    return " ".join(text.split())
+    return " ".join(text[: 4 * MOST_CHARACTERS].split())[:MOST_CHARACTERS]
 
 
 class Titles:

@@ -42,6 +42,21 @@ def test_without_a_report_it_is_what_failed(tmp_path: Path, saved: Path) -> None
     assert title_of(tmp_path, finding_file.read(saved)) == "`relu` fails: no layout for it"
 
 
+@pytest.mark.parametrize("text", ["# [Bug] " + "x " * 99999, "\0", "# ", "\x1b[2J", "# [Bug][" * 999])
+def test_a_report_from_elsewhere_gives_one_short_line(saved: Path, text: str) -> None:
+    (saved / "issue.md").write_text(text)
+    shown = title_of(saved, finding_file.read(saved))
+    assert 0 < len(shown) <= 1000
+    assert "\n" not in shown
+
+
+def test_a_report_that_is_a_link_is_not_read(saved: Path, tmp_path: Path) -> None:
+    (tmp_path / "other").write_text("# [Bug] a secret")
+    (saved / "issue.md").unlink()
+    (saved / "issue.md").symlink_to(tmp_path / "other")
+    assert title_of(saved, finding_file.read(saved)) == "`relu` fails: no layout for it"
+
+
 def test_a_title_is_read_again_when_the_report_is_written_again(saved: Path) -> None:
     titles, doc = Titles(), finding_file.read(saved)
     assert titles.of(saved, doc) == "Compiling `torch.relu` fails: no layout for it"
