@@ -104,7 +104,7 @@ class ModelCheck:
             tuple(dict.fromkeys(lane.name for lane, out in self._outcomes if isinstance(out, Ran | Built))),
             tuple(dict.fromkeys(reasons)),
             tuple(self._not_confirmed),
-            (*not_covered, *self._not_covered),
+            tuple(dict.fromkeys((*not_covered, *self._not_covered))),
             cases,
             time.monotonic() - began,
             tuple(dict.fromkeys(self._aliased)),

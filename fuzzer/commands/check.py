@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
@@ -165,13 +165,15 @@ def _lanes_of(found: FoundFailure) -> list[str]:
 def _facts(checked: Checked, wrong: set[str]) -> Iterator[str]:
     """The paths with what came of each, and what was not judged, with the reasons."""
     ways = {lane.name: way(lane) for lane in EVERY_LANE}
+    without_verdict = {line.partition(": ")[0] for line in checked.not_judged}
     for lane in checked.ran:
-        how = f": {ways[lane]}" if lane in ways else ""
-        yield f"{'wrong' if lane in wrong else 'right'} along {lane}{how}"
+        if lane in wrong or not (checked.none_judged or lane in without_verdict):
+            how = f": {ways[lane]}" if lane in ways else ""
+            yield f"{'wrong' if lane in wrong else 'right'} along {lane}{how}"
     for lane, why in checked.not_run:
         yield f"not run along {lane}: {why}"
     for what, each in (
-        ("not covered", checked.not_covered),
+        ("not covered", _by_reason(checked.not_covered)),
         ("not judged", checked.not_judged),
         ("not confirmed", checked.not_confirmed),
         ("not TVM's", checked.elsewhere),
@@ -180,7 +182,19 @@ def _facts(checked: Checked, wrong: set[str]) -> Iterator[str]:
         yield from (f"{what}: {line}" for line in each)
     if checked.aliased:
         yield f"an output shares memory with an input along {', '.join(checked.aliased)}; that is no failure"
+    if checked.judged or checked.unjudged:
+        unjudged = "".join(f"; {count:,} not judged: {why}" for why, count in checked.unjudged)
+        yield f"{number_of(checked.judged, 'element')} judged{unjudged}"
     yield f"{number_of(checked.cases, 'case')} in {checked.seconds:.0f} s"
+
+
+def _by_reason(lines: Iterable[str]) -> Iterator[str]:
+    """A line for each reason, with all operators that have it."""
+    groups: dict[str, list[str]] = {}
+    for line in lines:
+        what, _, why = line.partition(": ")
+        groups.setdefault(why, []).append(what)
+    return (f"{', '.join(group)}: {why}" if why else ", ".join(group) for why, group in groups.items())
 
 
 def _document(name: str, code: Exit, found: tuple[FoundFailure, ...], checked: Checked | None) -> dict[str, object]:

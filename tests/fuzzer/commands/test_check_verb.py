@@ -4,6 +4,7 @@ is started."""
 from __future__ import annotations
 
 import json as json_text
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,37 @@ def test_a_model_of_which_not_all_was_judged(
     code, lines = checked(monkeypatch, capsys, part, tmp_path / "a.pt2")
     assert (code, lines[0]) == (2, f"{tmp_path / 'a.pt2'}: nothing is wrong, but not all of it was judged")
     assert f"{name.replace('_', ' ')}: dropout: it is random" in lines
+
+
+def test_operators_without_a_lane_for_one_reason_have_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    why = "no lane compiled it"
+    part = replace(RIGHT, not_covered=(f"Range (1 time): {why}", "LSTM: unknown", f"Where (2 times): {why}"))
+    _, lines = checked(monkeypatch, capsys, part, tmp_path / "a.onnx")
+    assert [line for line in lines if line.startswith("not covered")] == [
+        f"not covered: Range (1 time), Where (2 times): {why}",
+        "not covered: LSTM: unknown",
+    ]
+
+
+def test_a_lane_that_is_only_compiled_is_not_called_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    part = replace(RIGHT, not_judged=("relax-onnx-llvm: it is only compiled: there is no such device here",))
+    _, lines = checked(monkeypatch, capsys, part, tmp_path / "a.onnx")
+    assert [line.split(":")[0] for line in lines if " along " in line] == ["right along relax-export-llvm"]
+
+
+def test_elements_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    part = replace(RIGHT, judged=96, unjudged=(("the tolerance is as wide as the number", 1200),))
+    _, lines = checked(monkeypatch, capsys, part, tmp_path / "a.onnx")
+    assert "96 elements judged; 1,200 not judged: the tolerance is as wide as the number" in lines
+    none = replace(part, judged=0, not_judged=("Mul overflows in float16",))
+    _, lines = checked(monkeypatch, capsys, none, tmp_path / "a.onnx")
+    assert not any(line.startswith("right along") for line in lines)
 
 
 def test_the_same_as_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
