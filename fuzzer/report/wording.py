@@ -106,8 +106,8 @@ def _shorter_and_shorter(record: FindingRecord) -> Iterator[str]:
     for shown in dict.fromkeys((names, _first_and_more(record), "a model")):
         for wrong in _with_less_of_the_message(record):
             for some in (parts, without_cause, []):
-                said = wrong.replace(names, shown).replace("compiled a model", "a compiled model")
-                yield said + (f" ({', '.join(some)})" if some else "")
+                clause = wrong.replace(names, shown).replace("compiled a model", "a compiled model")
+                yield clause + (f" ({', '.join(some)})" if some else "")
     yield SYMPTOMS[record.doc.kind][1]
 
 

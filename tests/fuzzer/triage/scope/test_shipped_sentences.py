@@ -33,7 +33,7 @@ def test_no_row_separates_better_than_the_sentence_says(slug: str) -> None:
             assert max(rows, key=separation).words in says
 
 
-def test_of_many_rows_the_best_are_said() -> None:
+def test_of_many_rows_the_best_are_named() -> None:
     rows = {
         "size": "pppppff",
         "rank of x0": "pf",
