@@ -69,6 +69,11 @@ def elements_line(found: JudgedElements) -> str:
     return f"{found.judged} of {found.elements} elements are judged{f'; {others}' if others else ''}"
 
 
+def reasons_in(case: Case, found: JudgedElements) -> tuple[tuple[str, int], ...]:
+    """The reasons, with the operator of the case at which a dtype overflows, where one does."""
+    return tuple((f"{reason}{_overflow(case, found)}", count) for reason, count in found.reasons)
+
+
 def why_none(case: Case, found: JudgedElements) -> str:
     """Why no element of a case is judged, in one line: "no value of Mul, Sqrt is judged: ... (float16 overflows at Mul,
     node 0)"."""

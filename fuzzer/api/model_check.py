@@ -28,7 +28,7 @@ from fuzzer.triage.reproduce import is_valid, judged_by, judged_run
 from generators.dialect import dialect_named
 from generators.graph import Case, Invalid
 from oracles.finding import Component
-from oracles.judged_elements import JudgedElements, judged_elements, why_none
+from oracles.judged_elements import JudgedElements, judged_elements, reasons_in, why_none
 from oracles.lane import LaneSpec, is_eager, is_reference
 from oracles.outcome import Built, Outcome, Outcomes, Ran, Result, Unsupported, why_no_result
 from oracles.reference import expected
@@ -81,7 +81,7 @@ class ModelCheck:
         self._not_covered += _not_compiled(case, own)
         found = judged_elements(result.outcomes, self.lanes)
         self._judged += found.judged
-        self._unjudged.update(dict(found.reasons))
+        self._unjudged.update(dict(reasons_in(case, found)))
         self._not_judged += [*_only_compiled(own), *_not_judged(case, result.outcomes, found)]
         failing = []
         for each in every:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from fakes import CASE, TORCH_ENVELOPE, TVM, expect, references
 
-from oracles.judged_elements import JudgedElements, Unjudged, elements_line, judged_elements, why_none
+from oracles.judged_elements import JudgedElements, Unjudged, elements_line, judged_elements, reasons_in, why_none
 from oracles.lane import LaneSpec
 from oracles.outcome import Facts, Outcome, Ran, Unsupported
 from oracles.outcome import Stage as LaneStage
@@ -85,4 +85,7 @@ def test_an_overflow_is_named_with_its_operator() -> None:
     assert found.none
     says = "no value of relu is judged: the tolerance is as wide as the number (float32 overflows at relu, node 0)"
     assert why_none(CASE, found) == says
+    assert reasons_in(CASE, found) == (
+        ("the tolerance is as wide as the number (float32 overflows at relu, node 0)", 2),
+    )
     assert elements_line(found) == "0 of 2 elements are judged; 2 not: the tolerance is as wide as the number"
