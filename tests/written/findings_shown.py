@@ -1,14 +1,15 @@
-"""What README.md, crashes/README.md and .gitignore have of the findings that ship with the project."""
+"""What README.md, .gitignore and crashes/ have of the findings that ship with the project."""
 
 from __future__ import annotations
 
 import ast
 import re
+from functools import partial
 
 from written_text import ROOT, Written, code_block
 
 from fuzzer.findings import record
-from fuzzer.report import wording
+from fuzzer.report import issue, wording
 
 CRASHES = ROOT / "crashes"
 
@@ -46,7 +47,16 @@ def tracked(now: str) -> str:
     return "".join([*lines[:place], *kept, *lines[place:]])
 
 
+def report(slug: str, _: str) -> str:
+    """The report of a finding. Lists take its title from there."""
+    return issue.text(record.read(CRASHES / slug))
+
+
 ROWS = (
+    *(
+        Written(f"report-of-{slug}", f"crashes/{slug}/issue.md", partial(report, slug), whole=True)
+        for slug in shipped()
+    ),
     Written("tracked-findings", ".gitignore", tracked, whole=True),
     Written("shipped-findings", "README.md", count),
     Written("shipped-findings", "crashes/README.md", count),
