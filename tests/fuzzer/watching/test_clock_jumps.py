@@ -47,7 +47,7 @@ def test_status_and_findings_after_a_jump(
     assert status.today == 1, "the one that was found on this day, as the clock has it now"
     assert status.latest == (after if jump > 0 else before).slug
     (latest,) = (line for line in _lines(status, causes) if line.startswith("latest finding: "))
-    assert latest.endswith(" 0 s ago; 1 in 24 h, 0 flaky")
+    assert latest.startswith("latest finding: 0 s ago; 1 in 24 h, 0 flaky: ")
     assert {row.slug for row in gather(tmp_path).findings} == {before.slug, after.slug}
 
 

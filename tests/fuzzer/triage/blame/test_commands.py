@@ -109,7 +109,7 @@ def test_bisect_runs_all_toolchains_of_the_lanes_language(folder: Path, monkeypa
     monkeypatch.setattr(registry, "names", lambda: list(records))
     monkeypatch.setattr(registry, "read", records.__getitem__)
     lines = fuzz("bisect", folder).splitlines()
-    rows = [line.split()[:3] for line in lines if line.startswith(" 0.")]
+    rows = [line.split()[:3] for line in lines if line.startswith("0.")]
     assert rows == [
         ["0.25.0.post1", "0.25.0.post1", "passes"],
         ["0.26.0", "0.26.0", "fails"],
@@ -141,7 +141,7 @@ def test_bisect_uses_the_releases_that_the_finding_records(folder: Path, monkeyp
     )
     (folder / "finding.json").write_bytes(finding_file.encode(doc))
     lines = fuzz("bisect", folder).splitlines()
-    assert [line.split()[:3] for line in lines if line.startswith(" 0.")] == [
+    assert [line.split()[:3] for line in lines if line.startswith("0.")] == [
         ["0.25.0", "-", "passes"],
         ["0.26.0", "-", "fails"],
         ["0.27.0.post1", "host", "fails"],
