@@ -31,12 +31,13 @@ def test_the_file_has_what_the_project_gives(row: Written) -> None:
 
 
 def broken_markers(name: str, text: str) -> list[str]:
-    """Markers without a row, in a code block, or at the beginning of a line of prose: there GitHub takes the line for
-    HTML."""
+    """Markers without a row, in a code block, within a table, which GitHub ends there, or at the beginning of a line of
+    prose: there GitHub takes the line for HTML."""
     known = {row.name for row in ROWS if row.file == name}
     outside = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
     found = [f"no row: {each}" for each in BEGIN.findall(text) if each not in known]
     found += ["in a code block"] * (text.count("written by make docs:") - len(BEGIN.findall(outside)))
+    found += [f"within a table: {line}" for line in re.findall(r"^\|.*\n(<!--.*-->)\n\|", text, re.MULTILINE)]
     found += ["an end is missing, or too many"] * (len(BEGIN.findall(outside)) != outside.count(END))
     return found + [
         f"at the beginning of a line: {line}" for line in re.findall(r"^ *<!--.*-->.+$", text, re.MULTILINE)
@@ -53,6 +54,7 @@ def test_wrong_markers_are_noticed() -> None:
     assert broken_markers("README.md", f"There are {begin}5{END}.\n\n{begin}\n```\n5\n```\n{END}\n") == []
     assert broken_markers("SECURITY.md", f"a {begin}5{END}") == ["no row: operators-of-torch"]
     assert broken_markers("README.md", f"```\na {begin}5{END}\n```\n") == ["in a code block"]
+    assert broken_markers("README.md", f"| a |\n|---|\n{begin}\n| 5 |\n{END}\n") == [f"within a table: {begin}"]
     assert broken_markers("README.md", f"a {begin}5\n") == ["an end is missing, or too many"]
     assert broken_markers("README.md", f"{begin}5{END} rows\n") == [f"at the beginning of a line: {begin}5{END} rows"]
 
