@@ -416,8 +416,7 @@ def test_a_child_that_holds_much_memory_is_not_taken_again(executor: Executor) -
 SUPERVISOR = """
     import json, sys, threading, time
     from pathlib import Path
-    from fuzzer.isolate.child_process import GaveUp
-from fuzzer.isolate.executor import CASES, Bounds, Executor
+    from fuzzer.isolate.executor import CASES, Bounds, Executor
     from fuzzer.isolate.sine_case import sine_case
     from oracles.lane import Engine, LaneSpec
 
@@ -445,8 +444,7 @@ from fuzzer.isolate.executor import CASES, Bounds, Executor
 STOPPED = """
     import json, sys, time
     from pathlib import Path
-    from fuzzer.isolate.child_process import GaveUp
-from fuzzer.isolate.executor import Bounds, Executor
+    from fuzzer.isolate.executor import Bounds, Executor
     from fuzzer.isolate.sine_case import sine_case
     from oracles.lane import Engine, LaneSpec
 
