@@ -139,6 +139,8 @@ def _with_less_of_the_message(record: FindingRecord) -> Iterator[str]:
             yield f"{step} fails"
         case Excess(quantity=quantity, measured=measured) if quantity is not Quantity.TIME:
             yield f"compiling {operators(record)} gives {size(measured)} of {quantity.value.removeprefix('bytes of ')}"
+        case MemoryAccess() if record.doc.kind in _ACCESSES:
+            yield f"compiled {operators(record)} {_ACCESSES[record.doc.kind]}"
         case IllFormed(after="import"):
             yield f"{operators(record)} becomes an ill-formed module"
         case IllFormed(after=after):
@@ -150,6 +152,12 @@ def _with_less_of_the_message(record: FindingRecord) -> Iterator[str]:
         case Mismatch() if record.doc.kind is Kind.WRONG_VALUE and not _ignores(record):
             yield f"{_subject(record)} gives wrong values"
 
+
+_ACCESSES = {
+    Kind.OUT_OF_BOUNDS_READ: "reads memory that is not its own",
+    Kind.OUT_OF_BOUNDS_WRITE: "writes memory that is not its own",
+    Kind.UNINITIALISED_READ: "uses memory that nothing has written",
+}
 
 _CHECK = re.compile(r"^(?:Check failed: .*?|Compilation error): (?=\S+ \S)")
 _END_OF_CLAUSE = re.compile(r"(?<=\w)(?:\. |; |: | \()")

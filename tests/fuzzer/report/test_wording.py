@@ -18,6 +18,7 @@ from fuzzer.report import wording
 from fuzzer.signature.blame import NO_BLAME, Blame, Introduction, Origin, Place, Releases, ReleaseVerdict
 from oracles.finding import Component, Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, WorstElement
 from oracles.lane import Importer, LaneSpec, Pipeline
+from oracles.memory_access import Access, MemoryAccess, Side
 from oracles.outcome import Cause, Died, IllFormed, Mutant, MutantFate, Raised, Stage, TimedOut
 
 CRASHES = Path(__file__).parents[3] / "crashes"
@@ -217,6 +218,14 @@ LEGALIZED = Blame(Place.LEGALIZATION, "relu", "relax.nn.relu")
 )
 def test_a_title_without_room_leaves_out_the_converter_or_legalization(title: str, expected: str) -> None:
     assert title == expected
+
+
+def test_a_title_without_room_names_the_operator_rather_than_the_tensor() -> None:
+    boxes = {"x0": "float32[1,1,4]", "x1": "float32[1,1,1]"}
+    case = case_of(boxes, [("v0", "NonMaxSuppression-11", "x0 x1", {"then": "ReduceSum"})], "v0", opset=17)
+    access = MemoryAccess(Access.READ, "output 0", Side.INSIDE, 0, "int64")
+    title = wording.title(record(case, Kind.UNINITIALISED_READ, TVM, access))
+    assert title == "[Bug][Relax] Compiled `NonMaxSuppression` uses memory that nothing has written"
 
 
 def test_a_title_is_printable() -> None:
