@@ -79,7 +79,7 @@ def test_the_right_pass_is_right_and_is_known_to_have_been_tried(example: Exampl
 
 
 def test_the_wrong_pass_is_found_reduced_and_blamed(example: Example) -> None:
-    assert "\n  `torch.neg` after `own:remove_negation` gives wrong values" in example.printed
+    assert "\nremove_negation: `torch.neg` after `own:remove_negation` gives wrong values" in example.printed
     doc = finding_file.read(example.finding("remove_negation"))
     assert (str(doc.kind), tuple(doc.ops), doc.confirmed) == ("wrong-value", ("neg",), "3 of 3")
     assert doc.lane.passes == ("own:remove_negation:idempotent",)
@@ -135,7 +135,7 @@ def test_a_wrong_backend_is_found_and_blamed_and_a_right_one_is_right(tmp_path: 
     done = run(EXAMPLES / "own_backend.py", tmp_path)
     assert done.returncode == 0, done.stderr
     assert re.search(r"^exact_relu: right in 20 tests; it changed [1-9]\d* modules$", done.stdout, re.M)
-    assert "\n  `torch.relu` after `own:wrong_relu` gives wrong values" in done.stdout
+    assert "\nwrong_relu: `torch.relu` after `own:wrong_relu` gives wrong values" in done.stdout
     (folder,) = (tmp_path / "wrong_relu" / "1" / "crashes").iterdir()
     doc = finding_file.read(folder)
     assert (str(doc.kind), tuple(doc.ops), doc.blame.culprit) == ("wrong-value", ("relu",), "own:wrong_relu")
