@@ -147,7 +147,21 @@ def test_a_campaign_survives_passes_that_break_modules_and_processes(tmp_path: P
     file = tmp_path / "passes.py"
     file.write_text(PASSES)
     passes = [word for name in ("define-twice", "end", "fold:idempotent") for word in ("--own-pass", name)]
-    options = ("--seed", 1, "--tests", 2, "--workers", 1, "--scope-share", 0, "--ops", "relu", "--json")
+    options = (
+        "--seed",
+        1,
+        "--tests",
+        2,
+        "--workers",
+        1,
+        "--drain",
+        1000,
+        "--scope-share",
+        0,
+        "--ops",
+        "relu",
+        "--json",
+    )
     done = fuzz("run", "--random", *options, *passes, "--preload", file, "--campaign", tmp_path)
     assert done.returncode == 0, done.stderr
     found = {tuple(each["lanes"]): each["kind"] for each in json.loads(done.stdout)["findings"]}
