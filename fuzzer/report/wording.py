@@ -116,7 +116,7 @@ def _first_and_more(record: FindingRecord) -> str:
     first, *others = operators(record).split("` + `")
     if not others:
         return first
-    more = len(record.case.graph.nodes) - 1
+    more = max(len(record.case.graph.nodes) - 1, len(others))  # a call may stand for several operators
     return f"{first}` and {more} more operator{'s' * (more > 1)}"
 
 
