@@ -73,17 +73,17 @@ def test_so_it_is_where_the_kernel_confines_the_lane(executor: Executor, sin: st
 
 def _costs_no_other_its_result(executor: Executor, sin: str, first: type[Outcome]) -> None:
     lanes = (faulty("honest", "before"), faulty(sin), faulty("files", "after"), faulty("honest", "last"))
-    outcomes = rested(executor).run(sine(), lanes, SHORT).outcomes
+    outcomes = rested(executor).run(sine(), lanes, Bounds()).outcomes
     assert [type(outcomes[lane]) for lane in lanes] == [Ran, first, Ran, Ran]
     assert not executor._idle or sin != "files", "a process with many open files runs no other case"
-    again = executor.run(numbered(1), lanes[:1], SHORT).outcomes
+    again = executor.run(numbered(1), lanes[:1], Bounds()).outcomes
     assert isinstance(again[lanes[0]], Ran)
 
 
 def test_what_a_lane_leaves_running_ends_with_its_process(executor: Executor) -> None:
     """It has a session of its own, and its parent has ended."""
     lane = faulty("daemon")
-    ran = rested(executor).run(sine(), (lane,), SHORT).outcomes[lane]
+    ran = rested(executor).run(sine(), (lane,), Bounds()).outcomes[lane]
     assert isinstance(ran, Ran)
     assert ends(int(ran.outputs[0]))
     assert not executor._idle, "a process that has left others runs no other case"
@@ -93,7 +93,7 @@ def test_what_a_lane_leaves_running_ends_with_its_process(executor: Executor) ->
 def test_a_process_without_an_environment_ends_after_the_zygote_was_killed(tmp_path: Path) -> None:
     """No child is asked for after it, so the end of the executor has to end it."""
     with Executor(tmp_path / "scratch", UNCONFINED) as executor:
-        died = executor.run(sine(), (faulty("orphan"),), SHORT).outcomes[faulty("orphan")]
+        died = executor.run(sine(), (faulty("orphan"),), Bounds()).outcomes[faulty("orphan")]
         assert isinstance(died, Died)
         marked = list(strays.working_in(tmp_path / "scratch"))
     assert marked, "the last one lives until the executor is closed"
