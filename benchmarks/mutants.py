@@ -1,7 +1,7 @@
 """Change the code in small ways and count the changes that a test notices.
 
     python benchmarks/mutants.py [--parts oracles,signature,store,reduction] [--sample 400] [--seed 1]
-                                 [--survivors FILE] [--again FILE]
+                                 [--survivors FILE] [--again FILE] [--marks "not tvm and not slow"]
 
 Needs the extra `mutants`. mutmut makes the mutants: another operator, another constant, an argument less, ... It leaves
 out annotations, decorators and docstrings; `mutation/made.py` also leaves out text for people. Here the mutants run
@@ -11,7 +11,9 @@ stops at tests whose ids have line ends. cosmic-ray starts an interpreter for ea
 
 The tests are the quick ones of `TESTS`. They run in a copy of the files that git knows or does not ignore. `--sample`
 is drawn from each part, with the seed; 0 takes all. The interval is Wilson's for 95 %. The survivors are written to a
-file with their diffs. `--again` takes the mutants of such a file instead of a sample.
+file with their diffs. `--again` takes the mutants of such a file instead of a sample. Without `--marks`, only tests of
+the gate run. `--again FILE --marks "not long and not browser and not programs and not toolchains"` says which of the
+survivors the other tests notice.
 """
 
 from __future__ import annotations
@@ -137,6 +139,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--survivors", type=Path, default=Path("survivors.txt"))
     parser.add_argument("--again", type=Path, help="a file of survivors")
+    parser.add_argument("--marks", default=MARKS, help="an expression for pytest -m: the tests that run")
     args = parser.parse_args()
     if unknown := set(args.parts.split(",")) - PARTS.keys():
         parser.error(f"{min(unknown)!r} is no part; the parts are {', '.join(PARTS)}")
@@ -155,7 +158,7 @@ def main() -> None:
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
         atexit.register(kill_below)
 
-        trials = Trials(copy, TESTS, MARKS, sorted(part_of))
+        trials = Trials(copy, TESTS, args.marks, sorted(part_of))
         reach = trials.reach()
         print(f"{len(reach.seconds)} tests, {sum(reach.seconds.values()):.0f} s", flush=True)
         changes = [Change(mutant.path, mutant.lines, mutant.source()) for mutant in mutants]
