@@ -198,7 +198,7 @@ class Trials:
         self._scratch.mkdir(exist_ok=True)
         plugins = ("cacheprovider", "terminal", "xdist", "difftvm")  # the last would import what is mutated
         given = ["-o", "addopts=", *(f"-pno:{name}" for name in plugins), "-m", self._marks]
-        temporary = [f"--basetemp={self._scratch / 'pytest'}"]
+        temporary = [f"--basetemp={self._scratch / 'pytest-of-mutants'}"]
         return int(pytest.main([*given, *temporary, *options, *folders], plugins=[plugin]))
 
     def _answer(self, run: Callable[[Path], int], kind: type[T], seconds: float) -> T:
@@ -206,7 +206,8 @@ class Trials:
         answer = self._copy.parent / "answer"
         answer.unlink(missing_ok=True)
         if (verdict := self.verdict(lambda: run(answer), seconds)) != "survived":
-            raise RuntimeError(f"the tests fail without a mutant ({verdict}): see {self._copy.parent / 'log'}")
+            said = (self._copy.parent / "log").read_text(errors="replace")
+            raise RuntimeError(f"the tests fail without a mutant ({verdict}):\n{said[-2000:]}")
         return msgspec.json.decode(answer.read_bytes(), type=kind)
 
     def _quietly(self, run: Callable[[], int]) -> None:
