@@ -17,6 +17,7 @@ import resource
 import shutil
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -107,6 +108,7 @@ class Trials:
         self._scratch = copy.parent / "scratch"
         os.chdir(copy)
         os.environ |= {"PYTHONPATH": str(copy), "OMP_NUM_THREADS": "1", "TMPDIR": str(self._scratch)}
+        tempfile.tempdir = None  # the tests ask for it again
         sys.path.insert(0, str(copy))
         self._import_libraries()
         sys.dont_write_bytecode = True  # what is there now is that of the unchanged files
