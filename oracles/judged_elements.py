@@ -39,14 +39,20 @@ class Unjudged(StrEnum):
 class JudgedElements:
     """The elements of the results of a case in the lanes that ran.
 
-    elements  all of them
-    unjudged  how many are not judged, by the reason
-    overflow  the first value of the graph with a number that is too large for its dtype; "" where there is none
+    elements          all of them
+    unjudged          how many are not judged, by the reason
+    overflow          the first value of the graph with a number that is too large for its dtype; "" where there is none
+    has_floats        whether an output holds floats
+    judged_floats     how many floats are judged
+    different_floats  how many different numbers the judged floats of one output are, of the output with the most
     """
 
     elements: int
     unjudged: Counter[Unjudged] = field(default_factory=Counter)
     overflow: str = ""
+    has_floats: bool = False
+    judged_floats: int = 0
+    different_floats: int = 0
 
     @property
     def judged(self) -> int:
@@ -92,21 +98,31 @@ def judged_elements(outcomes: Outcomes, lanes: Collection[LaneSpec]) -> JudgedEl
     """Count the elements. One that is judged in one of the lanes that ran counts as judged."""
     ran = [lane for lane in lanes if isinstance(outcomes.get(lane), Ran)]
     right, eager = expected(outcomes), eager_run(outcomes)
-    elements = sum(each.size for each in eager.outputs) if eager and ran else 0
+    outputs = eager.outputs if eager and ran else ()
+    elements, has_floats = sum(each.size for each in outputs), any(map(holds_floats, outputs))
     if right is None or not ran:
-        return JudgedElements(elements, Counter({Unjudged.NO_REFERENCE: elements} if elements else {}))
+        reasons = Counter({Unjudged.NO_REFERENCE: elements} if elements else {})
+        return JudgedElements(elements, reasons, has_floats=has_floats)
     facts = list(map(facts_of, outcomes.values()))
     open_choices = any(each.undefined for each in facts)
     overflow = next((each.overflow for each in facts if each.overflow), "")
     roundings = sorted({rounding_in(lane) for lane in ran})
     unjudged = Counter[Unjudged]()
+    judged_floats = different_floats = 0
     for each in right:
-        unjudged += _unjudged(each, roundings, open_choices)
-    return JudgedElements(elements, unjudged, overflow)
+        reasons, judged = _judged(each, roundings, open_choices)
+        unjudged += reasons
+        if holds_floats(each.eager):
+            judged_floats += int(np.count_nonzero(judged))
+            different_floats = max(different_floats, np.unique(each.eager[judged].astype(np.float64)).size)
+    return JudgedElements(elements, unjudged, overflow, has_floats, judged_floats, different_floats)
 
 
-def _unjudged(right: Expected, roundings: Collection[Rounding], open_choices: bool) -> Counter[Unjudged]:
-    """The elements of one output that are judged with none of the roundings, by the first reason that holds."""
+def _judged(
+    right: Expected, roundings: Collection[Rounding], open_choices: bool
+) -> tuple[Counter[Unjudged], npt.NDArray[np.bool_]]:
+    """The elements of one output that are judged with none of the roundings, by the first reason that holds; and where
+    the judged ones are."""
     floats = holds_floats(right.eager)
     masks: list[tuple[Unjudged, npt.NDArray[np.bool_]]] = [
         (Unjudged.DOUBTFUL, doubtful(right)),
@@ -122,7 +138,7 @@ def _unjudged(right: Expected, roundings: Collection[Rounding], open_choices: bo
     for reason, mask in masks:
         found[reason] += int(np.count_nonzero(mask & left))
         left &= ~mask
-    return +found
+    return +found, left
 
 
 def _half_finite(right: Expected) -> npt.NDArray[np.bool_]:

@@ -10,6 +10,7 @@ from typing import Annotated
 import msgspec
 import typer
 
+from fuzzer.campaign.store.judged_counts import JudgedCounts
 from fuzzer.campaign.store.layout import ERRORS
 from fuzzer.commands.options import JsonFlag
 from fuzzer.findings.finding_doc import FindingDoc
@@ -27,6 +28,7 @@ from fuzzer.watching.formatting import (
     waiting_line,
 )
 from fuzzer.watching.glance import confirmed_lines, glance, waiting_lines
+from fuzzer.watching.judged_lines import judged_lines
 from fuzzer.watching.lane_lines import LaneCounts, summary
 from fuzzer.watching.lane_lines import lines as lane_lines
 from fuzzer.watching.status import CURVE, Status, status_of
@@ -97,6 +99,7 @@ def _lines(found: Status, causes: Causes) -> Iterator[str]:
         yield "memory: " + ", ".join(f"{name} {size(amount)}" for name, amount in found.memory.items())
     if stages := msgspec.convert(books["stage_cpu_seconds"], dict[str, float]):
         yield f"time goes to {shares(stages, 5)}"
+    yield from judged_lines(msgspec.convert(books["judged"], JudgedCounts))
     if found.known:
         yield f"known behaviour met in {number_of(sum(found.known.values()), 'test')}"
     for name, seed, count in found.origins[:ORIGINS_SHOWN]:

@@ -89,3 +89,29 @@ def test_an_overflow_is_named_with_its_operator() -> None:
         ("the tolerance is as wide as the number (float32 overflows at relu, node 0)", 2),
     )
     assert elements_line(found) == "0 of 2 elements are judged; 2 not: the tolerance is as wide as the number"
+
+
+@pytest.mark.parametrize(
+    ("right", "has_floats", "judged", "different"),
+    [
+        ((expect([1.0, -2.0, 1.0]),), True, 3, 2),
+        ((expect([1.0, 1.0]), expect([2.0])), True, 3, 1),
+        ((expect([1.0, 2.0], ill=[True, False]),), True, 1, 1),
+        ((expect([NAN, NAN], truth=[NAN, NAN]),), True, 2, 1),
+        ((expect([1.0], envelope=1.0), expect([1, 2], dtype="int64")), True, 0, 0),
+        ((expect([]),), True, 0, 0),
+        ((expect([1, 2], dtype="int64"),), False, 0, 0),
+    ],
+)
+def test_different_floats_are_those_of_the_output_with_the_most(
+    right: tuple[Expected, ...], has_floats: bool, judged: int, different: int
+) -> None:
+    found = counted(*right)
+    assert (found.has_floats, found.judged_floats, found.different_floats) == (has_floats, judged, different)
+
+
+def test_without_references_it_is_still_known_that_there_are_floats() -> None:
+    right = expect([1.0, 2.0])
+    outcomes: dict[LaneSpec, Outcome] = {**references(right), TVM: Ran((right.eager,))}
+    outcomes[TORCH_ENVELOPE] = Unsupported(LaneStage.RUN, "why")
+    assert judged_elements(outcomes, [TVM]).has_floats

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from fuzzer.campaign.store.counters import Count
+from fuzzer.campaign.store.numbers import Count
 from generators.graph import Invalid
 
 T = TypeVar("T")

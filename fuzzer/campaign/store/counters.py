@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
 
 import msgspec
 
+from fuzzer.campaign.store.judged_counts import JudgedCounts
+from fuzzer.campaign.store.numbers import Count, Seconds
 from fuzzer.signature import missing_features
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Broken, Outcome, Result, Skipped, Stage, Unsupported
@@ -16,11 +17,6 @@ COMPILER_STAGES = frozenset(Stage) - {Stage.START, Stage.RENDER}
 
 MAX_REASONS = 500
 OTHER_REASONS = "(other reasons)"
-
-
-Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
-Seconds = Annotated[float, msgspec.Meta(ge=0.0, le=1e15)]
-"""Larger numbers in a file are no counts of a campaign: sums of them would be no numbers of SQLite."""
 
 
 class Counters(msgspec.Struct):
@@ -36,6 +32,7 @@ class Counters(msgspec.Struct):
     broken               by lane, the outcomes in which difftvm's own code raised an exception
     evaluation_disagrees by lane, the tests in which difftvm evaluated the imported module wrongly. These are errors of
                          difftvm
+    judged               how much of the results of tests is judged
     stage_cpu            by stage, CPU seconds of the lanes
     triage_steps         by step of triage, CPU seconds of the lanes
     """
@@ -50,6 +47,7 @@ class Counters(msgspec.Struct):
     environment: dict[str, Count] = msgspec.field(default_factory=dict)
     broken: dict[str, Count] = msgspec.field(default_factory=dict)
     evaluation_disagrees: dict[str, Count] = msgspec.field(default_factory=dict)
+    judged: JudgedCounts = msgspec.field(default_factory=JudgedCounts)
     stage_cpu: dict[str, Seconds] = msgspec.field(default_factory=dict)
     triage_steps: dict[str, Seconds] = msgspec.field(default_factory=dict)
     test_cpu_seconds: Seconds = 0.0
@@ -115,6 +113,7 @@ class Counters(msgspec.Struct):
             "environment": dict(sorted(self.environment.items())),
             "broken": dict(sorted(self.broken.items())),
             "evaluation_disagrees": dict(sorted(self.evaluation_disagrees.items())),
+            "judged": msgspec.to_builtins(self.judged),
         }
 
 

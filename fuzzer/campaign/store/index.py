@@ -22,9 +22,10 @@ import msgspec
 
 from fuzzer.campaign.store import adoption, notable_tests
 from fuzzer.campaign.store.adoption import Part
-from fuzzer.campaign.store.counters import Count, Counters
+from fuzzer.campaign.store.counters import Counters
 from fuzzer.campaign.store.database import code_of, connected, damaged_is_invalid, of_the_machine
 from fuzzer.campaign.store.notable_tests import NO_DOCUMENTS, Documents
+from fuzzer.campaign.store.numbers import Count
 from fuzzer.campaign.store.rows import NO_OBSERVATIONS, FailureRate, IndexRow, Observations, in_turn
 from fuzzer.campaign.store.schema import MIGRATIONS
 from fuzzer.campaign.store.side_files import require_own_files

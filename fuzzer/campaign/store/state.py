@@ -9,8 +9,9 @@ from typing import Annotated
 
 import msgspec
 
-from fuzzer.campaign.store.counters import Count, Counters
+from fuzzer.campaign.store.counters import Counters
 from fuzzer.campaign.store.layout import ASIDE
+from fuzzer.campaign.store.numbers import Count
 from fuzzer.system.files import write_atomically
 from fuzzer.system.storage_errors import WRONG_FILE
 from fuzzer.system.untrusted_files import free_for_file

@@ -40,7 +40,8 @@ from fuzzer.triage.suspect import NO_SUSPECT, Suspect
 from generators import case_file
 from generators.graph import Case, Invalid
 from generators.onnx import model as onnx_model
-from oracles.lane import LaneSpec
+from oracles.judged_elements import judged_elements
+from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Result
 from oracles.siblings import covers
 
@@ -136,11 +137,13 @@ class Store:
 
     def finish_test(self, row: IndexRow, result: Result, next_test: int, *, invalid: bool) -> None:
         """Count a finished test; it is not repeated. `next_test` is the first test that is not finished."""
+        found = judged_elements(result.outcomes, [lane for lane in result.outcomes if lane.engine is Engine.TVM])
         with self._lock:
             counters = self.state.counters
             counters.tests += 1
             counters.invalid += invalid
             counters.add(result)
+            counters.judged.add(found)
             self.record(row)
             self.finished(next_test)
 

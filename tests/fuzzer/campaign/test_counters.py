@@ -47,6 +47,14 @@ def test_the_summary() -> None:
         "environment": {"no space": 1},
         "broken": {TARGET_LANES[0].name: 1},
         "evaluation_disagrees": {"a": 1},
+        "judged": {
+            "elements": 0,
+            "unjudged": {},
+            "with_floats": 0,
+            "no_float": 0,
+            "few_floats": 0,
+            "equal_floats": 0,
+        },
     }
 
 

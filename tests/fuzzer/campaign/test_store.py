@@ -17,8 +17,10 @@ from typing import Any
 
 import msgspec
 import pytest
+from fakes import expect, references, with_lanes
 
 from fuzzer.campaign.store import index
+from fuzzer.campaign.store.judged_counts import JudgedCounts
 from fuzzer.campaign.store.layout import SCRATCH
 from fuzzer.campaign.store.lock import Busy
 from fuzzer.campaign.store.rows import index_row
@@ -175,6 +177,16 @@ def test_what_tests_and_triage_cost_is_counted_apart(tmp_path: Path) -> None:
     assert (counters.test_cpu_seconds, counters.triage_cpu_seconds, counters.triage_used) == (2.0, 6.0, 0.75)
     assert counters.stage_cpu == {Stage.RUN: 1.0}
     assert counters.unsupported == {TVM_LANES[1].name: 1}
+
+
+def test_what_a_test_judges_is_counted(tmp_path: Path) -> None:
+    """References alone judge nothing: no lane of TVM gave a result."""
+    right = expect([1.0, 2.0, 0.0], envelope=[0.0, 3.0, 0.0])
+    with Store(tmp_path, 5) as store:
+        for lanes in (with_lanes((right,), {TVM_LANES[0]: Ran((right.eager,))}), references(right)):
+            store.finish_test(index_row(0, 0.5, {}), Result(dict(lanes)), 1, invalid=False)
+        counted = store.state.counters.judged
+    assert counted == JudgedCounts(3, {"the tolerance is as wide as the number": 1}, with_floats=1, few_floats=1)
 
 
 def test_torn_leftovers_are_swept(tmp_path: Path, make: Make) -> None:

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from fuzzer.campaign.plan import aim
 from fuzzer.campaign.store.counters import Counters
 from fuzzer.campaign.store.index import Index
+from fuzzer.campaign.store.judged_counts import JudgedCounts
 from fuzzer.campaign.store.layout import WAITING
 from fuzzer.campaign.store.rows import Observations, index_row
 from fuzzer.campaign.store.state import State
@@ -207,6 +208,7 @@ def merged(folder: Path, count: int) -> Path:
                     30.0,
                     {"compile": 3.0, "run": 1.0},
                 )
+                counters.judged = JudgedCounts(100, {"rounding decides it": 1}, with_floats=20, equal_floats=1)
                 other.state.known["known"] = 2
             with Index(folder / f"from-{number}", writes=False) as books:
                 store.adopt(books)
@@ -220,12 +222,26 @@ def test_status_shows_the_sums_of_merged_campaigns_and_the_largest_ones(tmp_path
         f"{tmp_path}: seed 1, 0 tests done here, not running",
         "12 min 00 s: 78 tests, 780 lane results of 12 campaigns together",
     ]
-    assert lines[3:5] == ["time goes to compile 75%, run 25%", "known behaviour met in 24 tests"]
-    assert [line.split(" (")[0] for line in lines[5:15]] == [
+    assert lines[3:7] == [
+        "time goes to compile 75%, run 25%",
+        "1,188 of 1,200 elements are judged; 1.00% not: rounding decides it",
+        "of 240 tests with floats in their results, 0.0% judge no float, 0.0% at most 2, 5.0% no two different ones",
+        "known behaviour met in 24 tests",
+    ]
+    assert [line.split(" (")[0] for line in lines[7:17]] == [
         f"merged: {tests} tests of seed 1" for tests in range(12, 2, -1)
     ]
-    assert lines[15] == "merged: and 2 more (--json)"
-    assert len(json.loads(fuzz("status", "--campaign", tmp_path, "--json"))["origins"]) == 12
+    assert lines[17] == "merged: and 2 more (--json)"
+    shown = json.loads(fuzz("status", "--campaign", tmp_path, "--json"))
+    assert len(shown["origins"]) == 12
+    assert shown["books"]["judged"] == {
+        "elements": 1200,
+        "unjudged": {"rounding decides it": 12},
+        "with_floats": 240,
+        "no_float": 0,
+        "few_floats": 0,
+        "equal_floats": 12,
+    }
 
 
 @pytest.mark.slow
