@@ -126,8 +126,8 @@ class Page:
         """Set the colour scheme that the page sees: light or dark."""
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": name}])
 
-    def width(self, pixels: int) -> None:
-        self.call("Emulation.setDeviceMetricsOverride", width=pixels, height=1000, deviceScaleFactor=1, mobile=False)
+    def width(self, pixels: int, height: int = 1000) -> None:
+        self.call("Emulation.setDeviceMetricsOverride", width=pixels, height=height, deviceScaleFactor=1, mobile=False)
 
 
 @contextmanager

@@ -21,15 +21,12 @@ from fuzzer.watching.cause_lines import (
     provisional_line,
     replay,
 )
-from fuzzer.watching.causes import Causes, sightings_in
+from fuzzer.watching.causes import Age, Causes, sightings_in
 from fuzzer.watching.entries import Facts, entry
 from fuzzer.watching.formatting import number_of, waiting_line
 from fuzzer.watching.ranking import Family, Grouping, details_of, grouped
 from fuzzer.watching.titles import Titles
 from oracles.finding import Component
-
-NEW, EARLIER, KNOWN = "new in the last run", "found earlier", "known: they ship with difftvm"
-"""The groups of causes by their age."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +123,10 @@ def _first(families: Sequence[Family], most: int | None) -> set[str]:
 
 def _by_age(families: Iterable[Family], causes: Causes) -> dict[str, list[Family]]:
     """What the last run found comes first; each group has the most severe cause first."""
-    groups: dict[str, list[Family]] = {NEW: [], EARLIER: [], KNOWN: []}
+    groups: dict[Age, list[Family]] = {age: [] for age in Age}
     for family in families:
-        name = KNOWN if causes.is_known(family) else NEW if causes.is_new(family) else EARLIER
-        groups[name].append(family)
-    return {name: some for name, some in groups.items() if some}
+        groups[causes.age(family)].append(family)
+    return {str(age): some for age, some in groups.items() if some}
 
 
 def _lists_all(campaign: Path) -> str:

@@ -17,10 +17,12 @@ from fuzzer.dashboard.finding_rows import FamilyRow, FindingContext, FindingRow,
 from fuzzer.filing.ledger import LedgerEntry
 from fuzzer.lanes import TORCH
 from fuzzer.system.machine_paths import with_general_home
+from fuzzer.watching.cause_lines import confirmed_line, provisional_line
 from fuzzer.watching.cause_rows import CauseRows, rows_of
-from fuzzer.watching.causes import causes_in
+from fuzzer.watching.causes import Causes, causes_in
 from fuzzer.watching.health import LaneHealth, lanes_health
 from fuzzer.watching.on_disk import Origin, counters_of, opened
+from fuzzer.watching.titles import Titles
 
 CURVE_POINTS = 300
 UNREADABLE = 20
@@ -40,12 +42,16 @@ class Support:
 class DashboardData:
     """`made` is in Unix's seconds; `curve` has rows of (seconds, tests, lane results, features, findings, CPU seconds);
     `unreadable` says of some folders why they are no findings. `crashes` is their folder, as a shell takes it.
-    `families` has the worst first; `findings` are their members in the same order.
+    `families` has what the last run found first, and in each group the worst; `findings` are their members in the same
+    order. `tvm` is the version in which the latest of them was found; "" where there is none. `counts` are the lines
+    that count causes.
 
     Books and support are of all `campaigns` together, curve and lanes of this one's own tests; `origins` are the
     largest of those that were merged into it."""
 
     made: float
+    tvm: str
+    counts: Sequence[str]
     campaign: str
     folder: str
     crashes: str
@@ -84,8 +90,8 @@ def gather(folder: Path, filed: Mapping[str, LedgerEntry] = MappingProxyType({})
         features, curve, operators = read_only.features, read_only.progress(CURVE_POINTS), read_only.operators()
     counters = statistics.total
     causes = causes_in(folder)
-    context = FindingContext(statistics.found, filed, causes.duplicates)
-    families, found, more_unreadable = rows(causes.families, causes.folders, context)
+    context = FindingContext(statistics.found, filed, Titles())
+    families, found, more_unreadable = rows(causes, context)
     unreadable = [with_general_home(why) for why in (*causes.unreadable, *more_unreadable)][:UNREADABLE]
     if not statistics.merged:  # as of now, as the tiles are: the index has a point every half minute
         findings = sum(1 + len(row.duplicates) for row in found)
@@ -93,6 +99,8 @@ def gather(folder: Path, filed: Mapping[str, LedgerEntry] = MappingProxyType({})
         curve = [*(point for point in curve if point[0] < counters.wall_seconds), (round(counters.wall_seconds), *now)]
     return DashboardData(
         made=time.time(),
+        tvm=_tvm(causes),
+        counts=[confirmed_line(causes.counts), provisional_line(causes.counts.provisional, causes.counts.sightings)],
         campaign=folder.resolve().name,
         folder=with_general_home(str(folder)),
         crashes=_for_shell(folder / "crashes"),
@@ -122,6 +130,14 @@ def gather(folder: Path, filed: Mapping[str, LedgerEntry] = MappingProxyType({})
         origins=statistics.merged[:ORIGINS],
         more_origins=max(0, len(statistics.merged) - ORIGINS),
     )
+
+
+def _tvm(causes: Causes) -> str:
+    """The version of TVM in which the latest finding or sighting was seen, without findings that ship with difftvm."""
+    docs = [each.doc for family in causes.families for each in family.members]
+    own = [doc for doc in docs if doc.slug not in causes.shipped] + [cause.lead for cause in causes.provisional]
+    latest = max(own or docs, key=lambda doc: doc.found, default=None)
+    return latest.versions.get("tvm", "") if latest else ""
 
 
 def _for_shell(path: Path) -> str:

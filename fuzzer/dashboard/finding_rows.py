@@ -13,15 +13,19 @@ import msgspec
 from fuzzer.dashboard.drawing import Drawing, drawing
 from fuzzer.filing.ledger import LedgerEntry
 from fuzzer.findings.finding_doc import FindingDoc
-from fuzzer.findings.merge import Merge
 from fuzzer.findings.record import FindingRecord, read
 from fuzzer.report import issue, page, regression_test, scope_section, wording
+from fuzzer.report.evidence import shown_evidence
+from fuzzer.signature import readable
 from fuzzer.triage.scope.statement import Answer, Variation
 from fuzzer.triage.scope.words import sentence
-from fuzzer.watching.ranking import Family, Ranked, apart
+from fuzzer.watching.causes import Age, Causes
+from fuzzer.watching.ranking import Ranked, apart
+from fuzzer.watching.titles import Titles
 from generators.graph import Invalid
 from generators.plain_file import MOST_TEXT, read_plain
 from oracles.finding import Mismatch
+from oracles.outcome import Raised
 
 T = TypeVar("T")
 
@@ -29,7 +33,7 @@ DETAILED = 400
 """The number of findings, the first of all families first, that are shown with graph, difference and script. Others are
 in the lists only."""
 
-DIFF_LINES, DIFF_COLUMNS, SCRIPT_CHARS, LOG_CHARS = 160, 240, 20_000, 4_000
+DIFF_LINES, DIFF_COLUMNS, SCRIPT_CHARS, LOG_CHARS, MESSAGE_CHARS = 160, 240, 20_000, 4_000, 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +60,20 @@ class ScopeTables:
 
 @dataclass(frozen=True, slots=True)
 class FindingDetail:
-    """The details of a finding. `diff` has (class, line) rows of `fuzzer.report.page`, `diff_more` is the number of
-    lines that are left out. `needs` is the statement of its scope."""
+    """The details of a finding.
 
-    title: str
+    needs      the statement of its scope; "" where none was looked for
+    values     (name, value) rows of what was seen: what is right, and what TVM gives
+    printed    what TVM says
+    note       what is known of the module that failed
+    diff       (class, line) rows of `fuzzer.report.page`; `diff_more` is the number of lines that are left out
+    """
+
     summary: str
     needs: str
+    values: Sequence[tuple[str, str]]
+    printed: Excerpt
+    note: str
     scope: ScopeTables
     graph: Drawing
     diff: Sequence[tuple[str, str]]
@@ -81,13 +93,14 @@ class FiledIssue:
 
 class FindingRow(msgspec.Struct, frozen=True, rename={"tests": "seen"}):
     """A finding. `found` is in seconds since 1970, 0 if it is not known; `tests` is the number of tests that found it.
-    The page and `fuzz dashboard --json` have it as `seen`.
+    The page and `fuzz dashboard --json` have it as `seen`. `title` is that of its report.
 
     level, reasons  its severity
     apart           why `fuzz triage` counts and does not list it; "" if it does
     """
 
     slug: str
+    title: str
     signature: str
     kind: str
     component: str
@@ -117,26 +130,28 @@ class FindingRow(msgspec.Struct, frozen=True, rename={"tests": "seen"}):
 
 @dataclass(frozen=True, slots=True)
 class FamilyRow:
-    """Findings of perhaps one cause. `slugs` has the most severe one first. `scope` is of all members together."""
+    """Findings of perhaps one cause. `slugs` has the most severe one first, `age` is the group in which lists show the
+    cause, `scope` is of all members together."""
 
     slugs: Sequence[str]
+    age: str
     scope: ScopeTables
 
 
 @dataclass(frozen=True, slots=True)
 class FindingContext:
-    """What stands beside the folders of findings: by signature the number of tests and the filed issue, by slug the
-    duplicates."""
+    """What stands beside the folders of findings: by signature the number of tests and the filed issue; and their
+    titles."""
 
     tests: Mapping[str, int]
     filed: Mapping[str, LedgerEntry]
-    duplicates: Mapping[str, Sequence[Merge]]
+    titles: Titles
 
 
-def rows(
-    order: Sequence[Family], folders: Mapping[str, Path], context: FindingContext
-) -> tuple[list[FamilyRow], list[FindingRow], list[str]]:
-    """Return the families in their order, their findings in the same order, and messages about what cannot be read."""
+def rows(causes: Causes, context: FindingContext) -> tuple[list[FamilyRow], list[FindingRow], list[str]]:
+    """Return the families by their age and in their order, their findings in the same order, and messages about what
+    cannot be read."""
+    order = [family for age in Age for family in causes.families if causes.age(family) is age]
     detailed = set(_first([[each.doc.slug for each in family.members] for family in order], DETAILED))
     families, findings, unreadable = [], [], []
     for family in order:
@@ -144,12 +159,12 @@ def rows(
             detail = None
             if each.doc.slug in detailed:
                 try:
-                    detail = _detail(folders[each.doc.slug])
+                    detail = _detail(causes.folders[each.doc.slug])
                 except Invalid as error:
                     unreadable.append(str(error))
-            findings.append(_row(each, context, detail))
+            findings.append(_row(each, causes, context, detail))
         slugs = [each.doc.slug for each in family.members]
-        families.append(FamilyRow(slugs, _scope([each.doc for each in family.members])))
+        families.append(FamilyRow(slugs, causes.age(family), _scope([each.doc for each in family.members])))
     return families, findings, unreadable
 
 
@@ -159,11 +174,12 @@ def _first(families: Sequence[Sequence[str]], most: int) -> list[str]:
     return [*leads, *(slug for family in families for slug in family[1:])][:most]
 
 
-def _row(each: Ranked, context: FindingContext, detail: FindingDetail | None) -> FindingRow:
+def _row(each: Ranked, causes: Causes, context: FindingContext, detail: FindingDetail | None) -> FindingRow:
     doc, entry = each.doc, context.filed.get(each.doc.signature)
     blame, releases = doc.blame, doc.releases
     return FindingRow(
         doc.slug,
+        wording.capital(context.titles.of(causes.folders[doc.slug], doc)),
         doc.signature,
         doc.kind,
         doc.component,
@@ -183,7 +199,7 @@ def _row(each: Ranked, context: FindingContext, detail: FindingDetail | None) ->
         doc.introduced.shown,
         doc.versions,
         list(map(str, doc.machines)),
-        [one.slug for one in context.duplicates[doc.slug]],
+        [one.slug for one in causes.duplicates[doc.slug]],
         each.severity.level,
         each.severity.reasons,
         apart(doc),
@@ -194,11 +210,13 @@ def _row(each: Ranked, context: FindingContext, detail: FindingDetail | None) ->
 
 def _detail(path: Path) -> FindingDetail:
     record = read(path).shown
-    diff = list(page.difference(record))
+    diff, what = list(page.difference(record)), shown_evidence(record)
     return FindingDetail(
-        wording.capital(wording.plain_title(record)),
         wording.summary(record),
         sentence(record.doc.scope, record.case.graph),
+        what.rows,
+        _excerpt(_message(record) or what.printed, MESSAGE_CHARS),
+        what.note,
         _scope([record.doc]),
         drawing(record.case, record.doc.blame.operator),
         [(name, line[:DIFF_COLUMNS]) for name, line in diff[:DIFF_LINES]],
@@ -231,6 +249,12 @@ def _scope(docs: Sequence[FindingDoc]) -> ScopeTables:
 
 def _add(answers: dict[T, Answer], of: T, answer: Answer) -> None:
     answers[of] = min(answers.get(of, answer), answer, key=_COUNTS_FIRST.index)
+
+
+def _message(record: FindingRecord) -> str:
+    """The exception without its frames, which the raw text has; "" where there is none."""
+    evidence = record.doc.evidence.evidence
+    return f"{evidence.type}: {readable(evidence.message)}" if isinstance(evidence, Raised) else ""
 
 
 def _raw_text(record: FindingRecord) -> str:

@@ -38,29 +38,29 @@ function prose(text) {
 // --- at a glance
 
 const DAY = 86400, MOST_WAITING = 100;
-const isNew = (row) => row.found > data.made - DAY; // 0: not known
+const FEW = 10; // a rate of fewer says little
+const isOfToday = (row) => row.found > data.made - DAY; // 0: not known
 const timeOf = (found) => (found ? `${moment(found)} UTC` : "");
 const rowOf = Object.fromEntries(data.findings.map((row) => [row.slug, row]));
-const families = data.families.map(({ slugs, scope }, place) => ({ order: place, scope, members: slugs.map((slug) => rowOf[slug]), lead: rowOf[slugs[0]] }));
-const LEVELS = [...new Set(families.map((family) => family.lead.level))]; // the worst first, as the families are
+const families = data.families.map(({ slugs, age, scope }, place) => ({ order: place, age, scope, members: slugs.map((slug) => rowOf[slug]), lead: rowOf[slugs[0]] }));
+const AGES = [...new Set(families.map((family) => family.age))];
+const LEVELS = ["critical", "high", "medium", "low"].filter((level) => families.some((family) => family.lead.level === level));
 const familyOf = Object.fromEntries(families.flatMap((family) => family.members.map((row) => [row.slug, family])));
-const listed = families.filter((family) => family.members.some((row) => !row.apart));
 const testsOf = (family) => family.members.reduce((sum, row) => sum + row.seen, 0);
 const firstOf = (family) => family.members.map((row) => row.found).filter(Boolean).sort((a, b) => a - b)[0] ?? 0;
 const blameOf = (row) => [row.component, row.place, row.culprit || row.operator].filter(Boolean).join(", ");
-const titleOf = (row) => row.detail?.title.replaceAll("`", "") ?? row.slug;
+const titleOf = (row) => row.title.replaceAll("`", "");
 
 function tiles() {
-  const fresh = data.findings.filter(isNew).length;
   const flaky = data.findings.filter((row) => row.flaky).length;
   const duplicates = data.findings.reduce((sum, row) => sum + row.duplicates.length, 0);
   const kept = data.findings.filter((row) => row.apart).length;
-  const others = data.causes.other_confirmed.reduce((sum, row) => sum + row.findings, 0);
-  const apart = [[flaky, "flaky"], [others, "not TVM's"], [kept, "known or unspecified"], [duplicates, "more are duplicates"]].filter(([count]) => count);
+  const findingsOf = (causes) => causes.reduce((sum, row) => sum + row.findings, 0);
+  const others = findingsOf(data.causes.other_confirmed), shipped = findingsOf(data.causes.confirmed.filter((row) => row.known));
+  const apart = [[shipped, "ship with difftvm"], [flaky, "flaky"], [others, "not TVM's"], [kept, "known or unspecified"], [duplicates, "more are duplicates"]].filter(([count]) => count);
   const together = data.campaigns > 1 ? `, of ${number(data.campaigns)} campaigns` : "";
   const told = [
-    ["Findings", number(data.causes.confirmed.reduce((sum, row) => sum + row.findings, 0)), apart.map(([count, what]) => `${number(count)} ${what}`).join(", ")],
-    ["Last 24 hours", number(fresh), "findings"],
+    ["Findings", number(findingsOf(data.causes.confirmed) - shipped), apart.map(([count, what]) => `${number(count)} ${what}`).join(", ")],
     ["Sightings waiting", number(data.waiting), `for triage, which has had ${Math.round(100 * data.triage_used)} % of the CPU${data.parked ? `; ${number(data.parked)} parked` : ""}`],
     ["Tests", number(data.tests), `${number(data.lane_results)} lane results${together}`],
     ["Time", span(data.wall_seconds), `${span(data.cpu_seconds)} of CPU${together}`],
@@ -68,7 +68,8 @@ function tiles() {
     ...(data.features ? [["Behaviours", number(data.features), "of TVM and of cases, each counted once"]] : []),
     ...(data.lanes.length || !data.origins.length ? [["Lanes", number(data.lanes.length), `${data.failing.length || "none"} suddenly without results`]] : []),
   ];
-  byId("glance").append(...atAGlance());
+  const [confirmed, waiting] = data.counts;
+  byId("counts").append(`${confirmed[0].toUpperCase()}${confirmed.slice(1)}`, ...(waiting ? ["; ", element("a", { href: "#provisional" }, waiting)] : []));
   for (const [name, value, more] of told)
     byId("tiles").append(element("div", {}, element("dt", {}, name), element("dd", {}, value, element("small", {}, more))));
   if (data.failing.length)
@@ -81,23 +82,12 @@ function tiles() {
   byId("foot").textContent = notes.join(" ");
 }
 
-/** The counts of causes, in the words of `fuzz status`. */
-function atAGlance() {
-  const { confirmed, provisional } = data.causes;
-  const levels = [...new Set(confirmed.map((row) => row.level))].map((level) => `${number(confirmed.filter((row) => row.level === level).length)} ${level}`);
-  const sightings = `${number(data.waiting)} ${data.waiting === 1 ? "sighting" : "sightings"}`;
-  const found = confirmed.length ? `${number(confirmed.length)} confirmed ${confirmed.length === 1 ? "cause" : "causes"}: ${levels.join(", ")}.` : "No cause is confirmed yet.";
-  const rest = provisional.length ? [" ", element("a", { href: "#provisional" }, `Not confirmed yet: ${number(provisional.length)}, seen in ${sightings}`), "."] : [];
-  return [element("strong", {}, found), ...rest];
-}
-
 /** The causes that are not confirmed yet, the most severe first. */
 function waiting() {
   const rows = data.causes.provisional.slice(0, MOST_WAITING);
-  const about = (row) => element("td", {}, row.message, element("div", { class: "quiet" }, row.suspect), element("code", {}, row.replay));
-  const table = byId("waiting");
-  if (!rows.length) table.append(element("caption", { class: "quiet" }, "Nothing waits for triage."));
-  else table.append(head("Sightings", "Kind", "What was seen"), element("tbody", {}, ...rows.map((row) => element("tr", {}, element("td", { class: "number", "data-unit": row.sightings === 1 ? "sighting" : "sightings" }, number(row.sightings)), element("td", {}, row.kind), about(row)))));
+  const about = (row) => cell(element("div", {}, ...prose(row.title)), element("div", { class: "quiet" }, row.message), element("div", { class: "quiet" }, row.suspect), element("code", {}, row.replay));
+  if (!rows.length) byId("waiting").append(element("caption", { class: "quiet" }, "Nothing waits for triage."));
+  else fillTable(byId("waiting"), ["Sightings", "Kind", "What was seen"], rows.map((row) => [numberCell(row.sightings), cell(row.kind), about(row)]));
   const more = data.causes.provisional.length - rows.length;
   const others = [...new Set([...data.causes.other_confirmed, ...data.causes.other_provisional].map((row) => row.component))];
   const found = data.causes.other_confirmed.reduce((sum, row) => sum + row.findings, 0);
@@ -121,12 +111,15 @@ const keys = {
   seen: (family) => testsOf(family),
   found: (family) => firstOf(family),
 };
-const filters = ["words", "level", "state", "component", "kind", "of-operator", "place", "lane", "release"].map(byId);
+const filters = ["words", "age", "level", "state", "component", "kind", "of-operator", "place", "lane", "release"].map(byId);
+const PLAIN = { state: "listed", component: data.findings.some((row) => row.component === "tvm") ? "tvm" : "" }; // what a filter has at first; the others have ""
 let order = { key: "severity", descending: true };
+let inList = []; // the causes that the list shows
 
 function fillFilters() {
   const offer = (id, values) => byId(id).append(...values.filter(Boolean).map((value) => element("option", {}, value)));
   const all = (values) => [...new Set(values)].sort();
+  offer("age", AGES);
   offer("level", LEVELS);
   offer("component", all(data.findings.map((row) => row.component)));
   offer("kind", all(data.findings.map((row) => row.kind)));
@@ -134,6 +127,7 @@ function fillFilters() {
   offer("place", all(data.findings.map((row) => row.place)));
   offer("lane", all(data.findings.flatMap((row) => row.lanes)));
   offer("release", all(data.findings.flatMap(releasesOf)));
+  for (const field of filters) field.value = PLAIN[field.id] ?? "";
 }
 
 /** What is known of the releases of a finding, in the words of the filter. */
@@ -146,16 +140,17 @@ function releasesOf(row) {
 
 const STATES = {
   listed: (row) => !row.apart,
-  new: isNew,
+  today: isOfToday,
   unfiled: (row) => !row.apart && !row.issue,
   filed: (row) => Boolean(row.issue),
   flaky: (row) => row.flaky,
 };
 
 function wanted(row) {
-  const [words, level, state, component, kind, operator, place, lane, release] = filters.map((field) => field.value);
+  const [words, age, level, state, component, kind, operator, place, lane, release] = filters.map((field) => field.value);
   const text = [row.slug, titleOf(row), blameOf(row), row.operator, row.evidence, row.detail?.needs, row.detail?.log.text, ...row.ops].join(" ").toLowerCase();
   return words.toLowerCase().split(/\s+/).every((word) => text.includes(word))
+    && (!age || familyOf[row.slug].age === age)
     && (!level || familyOf[row.slug].lead.level === level)
     && (!state || (STATES[state] ? STATES[state](row) : row.apart === state))
     && (!component || row.component === component) && (!kind || row.kind === kind)
@@ -166,10 +161,39 @@ function wanted(row) {
 function showRows() {
   const key = keys[order.key];
   const compare = (a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0) * (order.descending ? -1 : 1);
-  const shown = families.filter((family) => family.members.some(wanted)).sort(compare);
-  document.querySelector("#rows tbody").replaceChildren(...shown.map(tableRow));
-  byId("shown").textContent = `${number(shown.length)} of ${number(families.length)}`;
-  markChosen();
+  inList = families.filter((family) => family.members.some(wanted)).sort(compare);
+  for (const body of document.querySelectorAll("#rows tbody")) body.remove();
+  byId("rows").append(...bodies());
+  byId("shown").textContent = `${number(inList.length)} of ${number(families.length)} causes`;
+  const set = filters.slice(1).filter((field) => field.value !== (PLAIN[field.id] ?? "")).length;
+  byId("more-filters").textContent = set ? `Filters: ${set} set` : "Filters";
+  byId("nothing").replaceChildren(...(inList.length ? [] : nothing()));
+  showDetail();
+}
+
+const grouped = () => order.key === "severity" && order.descending;
+
+/** The rows, in groups by age where the list has its usual order. */
+function bodies() {
+  const groups = grouped() ? AGES.map((age) => [age, inList.filter((family) => family.age === age)]).filter(([, some]) => some.length) : [["", inList]];
+  return groups.map(([age, some]) => {
+    const heading = age && AGES.length > 1 ? [element("tr", { class: "group" }, element("th", { colspan: "5", scope: "rowgroup" }, `${age}: ${number(some.length)} ${some.length === 1 ? "cause" : "causes"}`))] : [];
+    return element("tbody", {}, ...heading, ...some.map(tableRow));
+  });
+}
+
+/** Why the list is empty. */
+function nothing() {
+  if (!families.length) return ["There is no finding yet."];
+  const words = byId("words").value.trim();
+  const button = element("button", { type: "button" }, "Show all");
+  button.addEventListener("click", showAll);
+  return [words ? `No cause fits "${words}"` : "No cause fits", byId("more-filters").textContent === "Filters" ? ". " : " and the filters. ", button];
+}
+
+function showAll() {
+  for (const field of filters) field.value = PLAIN[field.id] ?? "";
+  showRows();
 }
 
 function tag(text, more = "") {
@@ -177,14 +201,14 @@ function tag(text, more = "") {
 }
 
 function tableRow(family) {
-  const lead = family.lead, title = titleOf(lead);
-  const name = element("td", {}, element("a", { href: `#family/${lead.slug}` }, title));
-  if (!title.includes(lead.kind)) name.append(tag(lead.kind, "quiet kind"));
-  if (family.members.some(isNew)) name.append(tag("new"));
+  const lead = family.lead;
+  const name = element("td", {}, element("a", { href: `#family/${lead.slug}` }, ...prose(lead.title)));
+  if (family.age.startsWith("new") && !grouped()) name.append(tag("new"));
   if (lead.flaky) name.append(tag("flaky"));
   if (family.members.some((row) => row.issue)) name.append(tag("filed", "good"));
   if (lead.apart) name.append(tag(lead.apart, "quiet"));
-  name.append(element("div", { class: "quiet where" }, blameOf(lead)));
+  const where = [lead.component === "tvm" ? "" : lead.component, lead.place, titleOf(lead).includes(lead.culprit) ? "" : lead.culprit];
+  name.append(element("div", { class: "quiet where" }, where.filter(Boolean).join(", ")));
   return element("tr", { "data-slug": lead.slug }, element("td", {}, tag(lead.level, lead.level)), name,
     element("td", { class: "number" }, number(family.members.length)), element("td", { class: "number" }, number(testsOf(family))),
     element("td", { title: timeOf(firstOf(family)) }, firstOf(family) ? moment(firstOf(family)).slice(5) : ""));
@@ -203,34 +227,49 @@ function sortBy(event) {
 
 // --- one cause, or one finding of several
 
-let chosen = (listed[0] ?? families[0])?.lead; // of the worst cause, until the user chooses another
-let alone = false; // whether the finding is shown without its cause
+let chosen; // the finding that the user has opened
+let alone = false; // whether it is shown without its cause
+let open = {}; // what is shown: a finding, and whether alone
 
-function markChosen() {
-  for (const row of document.querySelectorAll("#rows tbody tr")) {
-    const mine = chosen && row.dataset.slug === familyOf[chosen.slug].lead.slug;
+function mark() {
+  for (const row of document.querySelectorAll("#rows tr[data-slug]")) {
+    const mine = open.row && row.dataset.slug === familyOf[open.row.slug].lead.slug;
     row.classList.toggle("chosen", mine);
     if (mine) row.querySelector("a").setAttribute("aria-current", "true");
     else row.querySelector("a").removeAttribute("aria-current");
   }
 }
 
-function showChosen() {
-  const none = () => [element("p", { class: "quiet" }, "There is no finding yet.")];
-  byId("detail").replaceChildren(...(!chosen ? none() : alone ? findingPage(chosen) : familyPage(familyOf[chosen.slug])));
-  const drawn = document.querySelector(".graph");
-  if (drawn) drawn.scrollLeft = (drawn.scrollWidth - drawn.clientWidth) / 2;
-  markChosen();
+/** Show what the user has opened, or the first cause where the list does not have it. */
+function showDetail() {
+  const kept = chosen && inList.includes(familyOf[chosen.slug]);
+  const now = { row: kept ? chosen : inList[0]?.lead, alone: Boolean(kept && alone) };
+  if (now.row !== open.row || now.alone !== open.alone) {
+    open = now;
+    byId("detail").replaceChildren(...(!open.row ? [] : open.alone ? findingPage(open.row) : familyPage(familyOf[open.row.slug])));
+    const drawn = document.querySelector(".graph");
+    if (drawn) drawn.scrollLeft = (drawn.scrollWidth - drawn.clientWidth) / 2;
+  }
+  mark();
 }
 
-/** Show what the address names, and move the focus to it. */
+/** Show what the address names, also in the list, and move the focus to it. */
 function follow() {
   const [, how, slug] = location.hash.match(/^#(family|finding)\/(.*)$/) ?? [];
   const row = how && rowOf[decodeURIComponent(slug)];
   if (!row) return;
   chosen = row;
   alone = how === "finding" && familyOf[row.slug].members.length > 1;
-  showChosen();
+  const isInList = () => inList.includes(familyOf[row.slug]);
+  if (!isInList()) showAll();
+  if (!isInList()) {
+    byId("state").value = byId("component").value = "";
+    showRows();
+  }
+  showDetail();
+  const list = document.querySelector(".list"), marked = list.querySelector(".chosen");
+  const [top, bottom] = [marked.offsetTop, marked.offsetTop + marked.offsetHeight];
+  if (top < list.scrollTop + 60 || bottom > list.scrollTop + list.clientHeight) list.scrollTop = top - list.clientHeight / 3;
   byId("detail").focus({ preventScroll: true });
   byId("detail").scrollIntoView({ block: innerWidth < 1200 ? "start" : "nearest" });
 }
@@ -241,18 +280,18 @@ function familyPage(family) {
   const parts = [...heading(lead)];
   if (members.length > 1) {
     const inOrder = [...members].sort((a, b) => a.found - b.found);
-    parts.push(element("h4", {}, `${number(members.length)} findings, perhaps of this cause`), element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Findings of this cause" }, element("table", { class: "members" },
-      head("Finding", "Tests", "Found"), element("tbody", {}, ...inOrder.map(memberRow)))));
+    parts.push(element("h4", {}, `${number(members.length)} findings, perhaps of this cause`), element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Findings of this cause" }, 
+      fillTable(element("table", { class: "members listed" }), ["Finding", "Tests", "Found"], inOrder.map(memberRow))));
   }
   parts.push(...scopeTables(members.length > 1 ? "What fails and what passes, of all its findings" : "What fails and what passes", family.scope));
   return [...parts, ...details(lead, members.length > 1 ? "Its most severe finding" : "The finding")];
 }
 
 function memberRow(row) {
-  const name = element("th", { scope: "row" }, element("a", { href: `#finding/${row.slug}` }, titleOf(row)));
+  const name = element("th", { scope: "row" }, element("a", { href: `#finding/${row.slug}` }, ...prose(row.title)));
   if (row.issue) name.append(tag("filed", "good"));
   if (row.detail?.needs) name.append(element("div", { class: "quiet" }, ...prose(row.detail.needs)));
-  return element("tr", {}, name, element("td", { class: "number" }, number(row.seen)), element("td", { title: timeOf(row.found) }, row.found ? moment(row.found).slice(5) : ""));
+  return [name, numberCell(row.seen), element("td", { title: timeOf(row.found) }, row.found ? moment(row.found).slice(5) : "")];
 }
 
 /** The page of one finding of several of a cause. */
@@ -263,15 +302,28 @@ function findingPage(row) {
 }
 
 function heading(row) {
-  const why = element("p", {}, tag(row.level, `${row.level} first`), ` ${row.reasons.join("; ")}`);
-  if (!row.detail) return [element("h3", {}, row.slug), why];
-  return [element("h3", {}, ...prose(row.detail.title)), why, element("p", {}, ...prose(row.detail.summary)), ...(row.detail.needs ? [element("p", {}, ...prose(row.detail.needs))] : [])];
+  const it = row.detail, why = element("p", {}, tag(row.level, `${row.level} first`), ` ${row.reasons.join("; ")}`);
+  if (!it) return [element("h3", {}, ...prose(row.title)), why];
+  const condition = it.needs ? prose(it.needs) : ["Condition not yet looked for: ", element("code", {}, `fuzz scope ${data.crashes}/${row.slug}`)];
+  return [element("h3", {}, ...prose(row.title)), why, element("p", {}, ...prose(it.summary)), element("p", { class: "condition" }, ...condition), ...seen(it)];
+}
+
+/** What is right and what TVM gives, or what it says. */
+function seen(it) {
+  if (!it.values.length && !it.printed.text) return [];
+  const parts = [element("h4", {}, "What was seen")];
+  if (it.values.length) parts.push(facts(it.values));
+  if (it.printed.text) parts.push(element("pre", { class: "wrapped", tabindex: "0", "aria-label": "What TVM says" }, it.printed.text));
+  if (it.printed.more) parts.push(element("p", { class: "quiet" }, "The whole text stands below."));
+  if (it.note) parts.push(element("p", { class: "quiet" }, ...prose(it.note)));
+  return parts;
 }
 
 function scopeTables(title, scope) {
   const parts = [];
   const region = (name, table) => element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": name }, table);
-  if (scope.rows.length) parts.push(region("One thing changed", element("table", { class: "scope" }, head("One thing changed", "fails", "passes", "fails in another way"), element("tbody", {}, ...scope.rows.map(([what, ...cells]) => element("tr", {}, element("th", { scope: "row" }, what), ...cells.map((cell) => element("td", {}, cell))))))));
+  const rows = scope.rows.map(([what, ...answers]) => [element("th", { scope: "row" }, what), ...answers.map((answer) => cell(answer))]);
+  if (rows.length) parts.push(region("One thing changed", fillTable(element("table", { class: "scope listed" }), ["One thing changed", "fails", "passes", "fails in another way"], rows)));
   for (const [name, answers] of [["Similar operators", scope.siblings], ["Other routes", scope.routes]]) {
     const by = (wanted) => answers.filter(([, answer]) => answer === wanted).map(([each]) => each).join(", ");
     if (answers.length) parts.push(element("h5", {}, name), facts(["fails", "passes", "fails in another way", "is not supported"].map((answer) => [answer, by(answer)])));
@@ -284,7 +336,7 @@ function details(row, title) {
   const it = row.detail;
   if (!it) return [element("p", {}, "This page holds the worst findings whole, and this is another one."), ...copyable("To see it", `fuzz report ${typed}`)];
   const parts = [element("h4", {}, title), facts([
-    ["kind", row.kind], ["component", row.component], ["lanes", row.lanes.join(", ")],
+    ["name", row.slug], ["kind", row.kind], ["component", row.component], ["lanes", row.lanes.join(", ")],
     ["confirmed", row.confirmed + (row.flaky ? ", flaky" : "")], ["seen", `in ${number(row.seen)} ${row.seen === 1 ? "test" : "tests"}`],
     ["found", row.found && `${timeOf(row.found)} (${span(Math.max(0, data.made - row.found))} ago)`],
     ["versions", Object.entries(row.versions).map(([name, version]) => `${name} ${version}`).join(", ")],
@@ -407,9 +459,15 @@ function charts() {
   byId("charts").append(...shown.map(([name, column]) => chart(name, column)));
 }
 
-function head(...names) {
-  return element("thead", {}, element("tr", {}, ...names.map((name) => element("th", { scope: "col" }, name))));
+/** Fill a table with rows of cells. Each cell has the name of its column: a narrow window shows tables as lists. */
+function fillTable(table, names, rows) {
+  for (const row of rows) row.forEach((cell, place) => names[place] && cell.setAttribute("data-label", names[place]));
+  table.replaceChildren(element("thead", {}, element("tr", {}, ...names.map((name) => element("th", { scope: "col" }, name)))), element("tbody", {}, ...rows.map((row) => element("tr", {}, ...row))));
+  return table;
 }
+
+const cell = (...parts) => element("td", {}, ...parts);
+const numberCell = (value) => element("td", { class: "number" }, number(value));
 
 const NORMAL = ["unsupported", "skipped"]; // as in fuzzer/watching/lane_lines.py
 
@@ -421,23 +479,25 @@ function lanes() {
     const name = element("th", { scope: "row" }, lane.lane);
     if (data.failing.includes(lane.lane)) name.append(element("span", { class: "tag bad" }, "fails"));
     const normal = others.length && others.length === Object.keys(lane.recent).length && others.every(([how]) => NORMAL.includes(how));
-    return element("tr", {}, name, element("td", {}, `${results(lane.recent)} of ${total(lane.recent)}`),
-      element("td", {}, total(lane.earlier) ? percent(results(lane.earlier), total(lane.earlier)) : ""),
-      element("td", {}, others.map(([how, count]) => `${count} ${how}`).join(", ") + (normal ? " (normal)" : "")));
+    const part = (counts) => element("td", { class: total(counts) < FEW ? "few" : "" }, total(counts) ? `${number(results(counts))} of ${number(total(counts))}` : "");
+    const before = part(lane.earlier);
+    if (total(lane.earlier) >= FEW) before.prepend(`${percent(results(lane.earlier), total(lane.earlier))}: `);
+    return [name, part(lane.recent), before, cell(others.map(([how, count]) => `${count} ${how}`).join(", ") + (normal ? " (normal)" : ""))];
   });
   if (!rows.length && data.origins.length) return byId("health").append(element("caption", { class: "quiet" }, ELSEWHERE));
-  byId("health").append(head("Lane", "Newest results", "Results before", "Otherwise"), element("tbody", {}, ...rows));
+  fillTable(byId("health"), ["Lane", "Newest results", "Results before", "Otherwise"], rows);
 }
 
 function heat() {
   const { lanes, cells } = data.support;
   const lane = (name) => element("th", { scope: "col", class: "lane" }, element("span", {}, name));
-  const rows = Object.entries(cells).filter(([op, row]) => op.includes(byId("op").value.trim()) && (!byId("poor").checked || row.some(([tried, ran]) => tried && !ran)));
+  const rows = Object.entries(cells).filter(([op, row]) => op.includes(byId("op").value.trim()) && (!byId("poor").checked || row.some(([tried, ran]) => tried >= FEW && !ran)));
   const body = rows.map(([op, row]) => element("tr", {}, element("th", { scope: "row" }, op), ...row.map(([tried, ran], place) => {
     if (!tried) return element("td");
     const share = ran / tried;
-    const title = `${op} on ${lanes[place]}: ${ran} of ${tried} gave a result`;
-    return element("td", { class: `h${share ? 1 + Math.min(3, Math.floor(share * 4)) : 0}`, title }, `${Math.floor(100 * share)}`);
+    const facts = { title: `${op} on ${lanes[place]}: ${ran} of ${tried} gave a result`, "data-label": lanes[place] };
+    if (tried < FEW) return element("td", { class: "few", ...facts }, `${ran}/${tried}`);
+    return element("td", { class: `h${share ? 1 + Math.min(3, Math.floor(share * 4)) : 0}`, ...facts }, `${Math.floor(100 * share)}`, element("small", {}, `of ${number(tried)}`));
   })));
   byId("heat").replaceChildren(element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "percent"), ...lanes.map(lane))), element("tbody", {}, ...body));
   byId("ops-shown").textContent = `${number(rows.length)} of ${number(Object.keys(cells).length)} operators`;
@@ -448,8 +508,8 @@ function stages() {
   const most = Math.max(1e-9, ...rows.map(([, seconds]) => seconds));
   const total = Math.max(1e-9, rows.reduce((sum, [, seconds]) => sum + seconds, 0));
   const bar = (seconds) => shape("svg", { width: 260, height: 14, "aria-hidden": "true" }, shape("rect", { width: (260 * seconds) / most, height: 14, rx: 3 }));
-  byId("stages").append(head("Stage", "CPU", "Share", ""), element("tbody", {}, ...rows.map(([stage, seconds]) => element("tr", {},
-    element("th", { scope: "row" }, stage), element("td", {}, span(seconds)), element("td", { class: "number" }, percent(seconds, total)), element("td", {}, bar(seconds))))));
+  fillTable(byId("stages"), ["Stage", "CPU", "Share", ""], rows.map(([stage, seconds]) => [
+    element("th", { scope: "row" }, stage), cell(span(seconds)), element("td", { class: "number" }, percent(seconds, total)), cell(bar(seconds))]));
 }
 
 function releases() {
@@ -457,11 +517,11 @@ function releases() {
   if (!rows.length) return byId("matrix").append(element("p", { class: "quiet" }, "No finding was run on other releases: ", element("code", {}, "fuzz toolchain add"), " installs some, ", element("code", {}, "fuzz bisect"), " runs findings on them."));
   const names = data.releases;
   const looks = { fails: "bad", passes: "good" };
-  byId("matrix").append(element("table", {}, head("Finding", ...names, "Introduced in", "Fixed in"), element("tbody", {}, ...rows.map((row) => {
+  byId("matrix").append(fillTable(element("table", { class: "listed" }), ["Finding", ...names, "Introduced in", "Fixed in"], rows.map((row) => {
     const verdicts = Object.fromEntries(row.releases);
-    return element("tr", {}, element("th", { scope: "row" }, element("a", { href: `#finding/${row.slug}` }, titleOf(row))),
-      ...names.map((name) => element("td", { class: looks[verdicts[name]] ?? "" }, verdicts[name] ?? "")), element("td", {}, row.introduced), element("td", {}, row.fixed));
-  }))));
+    return [element("th", { scope: "row" }, element("a", { href: `#finding/${row.slug}` }, ...prose(row.title))),
+      ...names.map((name) => element("td", { class: looks[verdicts[name]] ?? "" }, verdicts[name] ?? "")), cell(row.introduced), cell(row.fixed)];
+  })));
 }
 
 // --- the keyboard
@@ -473,7 +533,7 @@ function onKey(event) {
     event.preventDefault();
     byId("words").focus();
   } else if (event.key === "Escape" && event.target.closest("#detail")) {
-    (document.querySelector("#rows tr.chosen a") ?? document.querySelector("#rows tbody a"))?.focus();
+    (document.querySelector("#rows tr.chosen a") ?? document.querySelector("#rows tbody a") ?? byId("words")).focus();
   } else if ((event.key === "ArrowDown" || event.key === "ArrowUp") && (event.target.closest("#rows") || event.target.id === "words")) {
     const links = [...document.querySelectorAll("#rows tbody a")];
     const next = links[links.indexOf(event.target) + (event.key === "ArrowDown" ? 1 : -1)];
@@ -496,10 +556,10 @@ releases();
 for (const field of filters) field.addEventListener("input", showRows);
 byId("more-filters").addEventListener("click", () => byId("more-filters").setAttribute("aria-expanded", byId("filters").classList.toggle("all")));
 for (const field of [byId("op"), byId("poor")]) field.addEventListener("input", heat);
+byId("reset").addEventListener("click", showAll);
 for (const button of document.querySelectorAll("#rows thead button")) button.addEventListener("click", sortBy);
 for (const form of document.querySelectorAll("form")) form.addEventListener("submit", (event) => event.preventDefault());
 addEventListener("keydown", onKey);
 addEventListener("hashchange", follow);
 byId("findings").addEventListener("click", (event) => event.target.hash && event.target.hash === location.hash && follow()); // no change, no event
-showChosen();
 follow();

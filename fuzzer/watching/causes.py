@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 
 from fuzzer.campaign.plan import last_run
@@ -24,6 +25,14 @@ from oracles.finding import Component
 
 SHIPPED = "SHIPPED"
 """The file of `crashes/` with the names of the findings that ship with difftvm."""
+
+
+class Age(StrEnum):
+    """The groups in which lists show causes, in their order."""
+
+    NEW = "new in the last run"
+    EARLIER = "found earlier"
+    KNOWN = "known: they ship with difftvm"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +80,9 @@ class Causes:
     def is_known(self, family: Family) -> bool:
         """Whether all of its findings ship with difftvm."""
         return all(each.doc.slug in self.shipped for each in family.members)
+
+    def age(self, family: Family) -> Age:
+        return Age.KNOWN if self.is_known(family) else Age.NEW if self.is_new(family) else Age.EARLIER
 
     def is_met(self, family: Family) -> bool:
         return any(self.met.get(each.doc.slug) for each in family.members)

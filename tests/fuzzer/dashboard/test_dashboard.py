@@ -23,19 +23,20 @@ from fuzzer.campaign.store.store import Store
 from fuzzer.cli import app
 from fuzzer.dashboard import finding_rows
 from fuzzer.dashboard.data import Support, gather, support
-from fuzzer.dashboard.finding_rows import FiledIssue, ScopeTables, _raw_text
+from fuzzer.dashboard.finding_rows import Excerpt, FiledIssue, ScopeTables, _raw_text
 from fuzzer.dashboard.page import html
 from fuzzer.dashboard.serve import server
 from fuzzer.filing.ledger import Ledger, LedgerEntry, filed_issues
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_doc import StoredEvidence
-from fuzzer.findings.record import read
-from fuzzer.report import wording
 from fuzzer.report.wording import TITLE
 from fuzzer.system.local_server import LOOPBACK
 from fuzzer.system.terminal import printable
+from fuzzer.watching.titles import title_of
 from generators.graph import Invalid
 from oracles.finding import Kind, Mismatch, WorstElement
+
+SHIPPED = Path(__file__).parents[3] / "crashes"
 
 
 def test_what_is_gathered(tmp_path: Path) -> None:
@@ -262,18 +263,42 @@ def test_a_finding_is_as_old_as_it_says_and_not_as_its_file(tmp_path: Path) -> N
     assert {row.slug: row.found for row in gather(tmp_path).findings}[first] == 0
 
 
-def test_titles_are_whole(tmp_path: Path) -> None:
+def test_the_title_is_that_of_the_report_and_the_message_stands_below_it(tmp_path: Path) -> None:
+    message = "no layout for " + "some operator " * 30
     with Store(tmp_path, 1) as store:
-        doc = store.save(
-            found("no layout for " + "some operator " * 30, {"x0": "float32[2]"}, [("v0", "neg", "x0")])[0], {}
-        )
+        doc = store.save(found(message, {"x0": "float32[2]"}, [("v0", "neg", "x0")])[0], {"tvm": "0.27.0.post1"})
         store.save_state()
     assert doc is not None
-    (row,) = gather(tmp_path).findings
+    data = gather(tmp_path)
+    (row,) = data.findings
     assert row.detail is not None
-    whole = wording.plain_title(read(tmp_path / "crashes" / doc.slug))
-    assert len(whole) > TITLE
-    assert row.detail.title.lower() == whole.lower()
+    assert row.title == title_of(tmp_path / "crashes" / doc.slug, doc)
+    assert len(row.title) <= TITLE
+    assert (row.detail.printed, row.detail.needs) == (Excerpt(f"E: {message.strip()}"), "")
+    assert (data.tvm, data.counts) == ("0.27.0.post1", ["1 confirmed cause: 1 high; 1 finding", ""])
+
+
+def test_what_is_wrong_has_the_right_value_and_that_of_tvm() -> None:
+    detail = finding_rows._detail(SHIPPED / "wrong-value-selu-253a62bf677c")
+    assert detail.values[1:4] == (
+        ("PyTorch", "3.1521029472351074"),
+        ("the same in float64", "3.1521029620664414"),
+        ("TVM", "3.0"),
+    )
+
+
+def test_the_version_is_that_of_the_latest_finding_which_does_not_ship(tmp_path: Path) -> None:
+    with Store(tmp_path, 1) as store:
+        for at, op, version in ((1.0, "neg", "0.26.0"), (2.0, "abs", "0.27.0"), (3.0, "exp", "0.28.0")):
+            doc = store.save(found(f"no {op}", {"x0": "float32[2]"}, [("v0", op, "x0")])[0], {"tvm": version})
+            assert doc is not None
+            doc = finding_file.read(store.crashes / doc.slug)
+            doc.found = at
+            (store.crashes / doc.slug / finding_file.NAME).write_bytes(finding_file.encode(doc))
+        (tmp_path / "crashes" / "SHIPPED").write_text(doc.slug)
+        store.save_state()
+    assert gather(tmp_path).tvm == "0.27.0"
+    assert {family.age for family in gather(tmp_path).families} == {"found earlier", "known: they ship with difftvm"}
 
 
 def test_values_that_differ_stand_on_lines_of_their_own(tmp_path: Path) -> None:
