@@ -1,20 +1,34 @@
 """Count and draw the packages of fuzzer/, or those of one of them: which one imports which.
 
     python benchmarks/packages.py [ROOT] [--draw] [--of fuzzer/campaign]
+    python benchmarks/packages.py [ROOT] --shape
 
 ROOT is a checkout, this one if not given. `--draw` prints a drawing of docs/how-it-works.md: for each package the
-packages that it imports, without those that it already reaches through others. Imports are read, not run.
+packages that it imports, without those that it already reaches through others. `--shape` prints counts that a reader
+feels: files that import each other, lines that ask for a dialect or an importer outside of their homes, long and wide
+functions, crowded folders. It counts with the rules of tests/source_rules/. Imports are read, not run.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-PACKAGES_OF_PROJECT = ("fuzzer", "generators", "oracles")
+sys.path.append(str(Path(__file__).parents[1] / "tests" / "source_rules"))
+
+import rules_of_dialects  # a module of the tests, as the next ones
+import rules_of_importers
+import rules_of_sizes
+from rules_of_imports import module_of
+from source_file import PACKAGES, SourceFile
+
+MOST_CROWDED = 5
+"""How many folders `--shape` names."""
 ALLOWED_LOOSE = {"__init__", "__main__", "cli"}
 
 
@@ -104,12 +118,56 @@ def drawing(structure: Structure, order: Sequence[str]) -> str:
     )
 
 
+def sources_of(root: Path) -> Iterator[SourceFile]:
+    """The Python files of the packages of a checkout."""
+    for package in PACKAGES:
+        for path in sorted((root / package).rglob("*.py")):
+            yield SourceFile(path.relative_to(root).as_posix(), path.read_text())
+
+
+def shape(root: Path) -> Iterator[str]:
+    """A line for each count."""
+    counts: Counter[str] = Counter()
+    asking, folders, imports = set(), Counter[str](), {}
+    for file in sources_of(root):
+        if file.name not in rules_of_dialects.OTHER_MEANINGS and any(rules_of_dialects.named_dialects(file)):
+            asking.add(file.name)
+            counts["lines"] += len({place.line for place in rules_of_dialects.named_dialects(file)})
+        if not file.name.startswith(rules_of_importers.HOMES):
+            counts["compared"] += sum(1 for _ in rules_of_importers.comparisons(file))
+        counts["long"] += sum(1 for _ in rules_of_sizes.long(file))
+        counts["wide"] += sum(1 for _ in rules_of_sizes.with_many_parameters(file))
+        folders[str(PurePosixPath(file.name).parent)] += 1
+        imports[module_of(file.name)] = file.imports_with_types
+    yield f"{len(files(imports).circle())} files in circles, also through imports for types"
+    yield f"{counts['lines']} lines in {len(asking)} files name a dialect, outside of its folders"
+    yield f"{counts['compared']} comparisons with an importer"
+    yield f"{counts['long']} functions of more than {rules_of_sizes.LINES} lines"
+    yield f"{counts['wide']} functions of more than {rules_of_sizes.PARAMETERS} parameters"
+    yield "files in a folder: " + ", ".join(f"{number} in {name}" for name, number in folders.most_common(MOST_CROWDED))
+
+
+def files(imports: Mapping[str, frozenset[str]]) -> Structure:
+    """Files and their imports, by the names of modules."""
+    arrows = {
+        (module, target)
+        for module, names in imports.items()
+        for name in names
+        if (target := name if name in imports else name.rpartition(".")[0]) in imports
+    }
+    return Structure(frozenset(imports), frozenset(arrows), frozenset())
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("root", type=Path, nargs="?", default=Path(__file__).parents[1])
     parser.add_argument("--draw", action="store_true")
     parser.add_argument("--of", default="fuzzer", help="the folder whose packages are meant")
+    parser.add_argument("--shape", action="store_true")
     options = parser.parse_args()
+    if options.shape:
+        print(*shape(options.root), sep="\n")
+        return
     structure = structure_of(options.root, options.of)
     order = in_order(structure)
     if options.draw:

@@ -3,6 +3,10 @@ reported in the same texts?
 
     python benchmarks/same.py record FILE [--tests 200] [--seed 1] [--dialect torch,onnx]
     python benchmarks/same.py compare BEFORE AFTER
+    python benchmarks/same.py digests [--tests 300] [--seed 1] [--dialect torch,onnx,relax]
+
+`digests` starts no compiler: it prints, for each dialect, digests of the cases and lanes of campaigns. Run it before
+and after a change that should not change what is drawn.
 
 Run `record` in a checkout of each version. It runs the tests that `fuzz run --random` draws, without triage, and writes
 a line of JSON for each, and one for each shipped finding. `compare` prints each test whose case, outcomes or coarse
@@ -16,23 +20,26 @@ import hashlib
 import re
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
 
 from fuzzer.campaign.cases.cases import random_cases
+from fuzzer.campaign.cases.guidance import Guidance
 from fuzzer.campaign.lanes.lane_mix import lanes_of
 from fuzzer.campaign.plan.settings import DRAWN, LaneMix, Settings
+from fuzzer.campaign.test.tier_lanes import tier_1
 from fuzzer.findings import finding_file
 from fuzzer.findings.record import read as read_finding
 from fuzzer.isolate.executor import Executor
-from fuzzer.lanes import OFTEN, SAMPLED_LANES, SCREENING
+from fuzzer.lanes import DIALECT_LANES, OFTEN, SAMPLED_LANES, SCREENING
 from fuzzer.report import document, regression_test
 from fuzzer.triage.investigate import sightings
 from fuzzer.triage.reproduce import judged_run
 from generators import case_file
 from generators.dialect import dialect_named
+from generators.dialect_names import NAMES
 from oracles.judge import judge_all
 from oracles.outcome import Broken, Built, Died, Outcome, Raised, Ran, Skipped, TimedOut, Unsupported
 
@@ -151,6 +158,31 @@ def compare(before: Path, after: Path) -> int:
     return differ
 
 
+def digests(tests: int, seed: int, dialects: Sequence[str]) -> None:
+    """Print a line for each dialect: digests of the cases of a campaign without guidance, of the lanes of these tests
+    in one tier and in the first of two, and of a third as many cases that guidance takes before it has learnt."""
+    screening = tuple(lane for name in NAMES for lane in DIALECT_LANES[name].screening)
+    sampled = tuple(lane for name in NAMES for lane in DIALECT_LANES[name].sampled)
+    mix = LaneMix(screening, sampled, OFTEN, DRAWN, steered=True)
+    print(f"{'dialect':8} {'cases':12} {'lanes':12} {'tier 1':12} guided")
+    for name in dialects:
+        settings = Settings(Path(), seed, mix, ops={name: dialect_named(name).drawn()})
+        cases = list(map(random_cases(settings, seed), range(tests)))
+        drawn = [(number, case) for number, case in enumerate(cases) if case is not None]
+        guidance = Guidance(settings, seed)
+        found = (
+            of_all(case_file.digest(case) for _, case in drawn),
+            of_all(repr(lanes_of(settings, seed, number, case)) for number, case in drawn),
+            of_all(repr(tier_1(settings, seed, number, case)) for number, case in drawn),
+            of_all(case_file.digest(guidance.case(number)) for number in range(tests // 3)),
+        )
+        print(f"{name:8}", *found, flush=True)
+
+
+def of_all(texts: Iterable[str]) -> str:
+    return digest("\n".join(texts))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     verbs = parser.add_subparsers(dest="verb", required=True)
@@ -162,9 +194,15 @@ def main() -> None:
     comparing = verbs.add_parser("compare", help="print the tests that differ between two files")
     comparing.add_argument("before", type=Path)
     comparing.add_argument("after", type=Path)
+    of_draws = verbs.add_parser("digests", help="print digests of the cases and lanes that campaigns draw")
+    of_draws.add_argument("--tests", type=int, default=300)
+    of_draws.add_argument("--seed", type=int, default=1)
+    of_draws.add_argument("--dialect", default=",".join(NAMES))
     arguments = parser.parse_args()
     if arguments.verb == "record":
         record(arguments.file, arguments.tests, arguments.seed, arguments.dialect.split(","))
+    elif arguments.verb == "digests":
+        digests(arguments.tests, arguments.seed, arguments.dialect.split(","))
     else:
         sys.exit(1 if compare(arguments.before, arguments.after) else 0)
 

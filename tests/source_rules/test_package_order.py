@@ -6,14 +6,15 @@ import importlib.util
 import re
 import subprocess
 import sys
+from collections import Counter
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import ModuleType
 from typing import Any
 
 import pytest
 from rules_of_imports import COMPILERS, LANES_AS_DATA, RUN_IN_CHILDREN, module_of
-from source_file import ROOT, names_of_files, source_file
+from source_file import PACKAGES, ROOT, names_of_files, source_file
 
 pytestmark = pytest.mark.slow
 
@@ -78,6 +79,38 @@ def test_a_circle_and_an_upward_import_are_found(tmp_path: Path) -> None:
     assert structure.circle() == {"low", "high"}
     assert structure.upward(["low", "high", "loose"]) == {("low", "high")}
     assert structure.loose == {"loose"}
+
+
+MOST_FILES = 55
+"""In a folder, so that a reader finds a file by its name."""
+
+
+def test_no_folder_is_crowded() -> None:
+    counts = Counter(str(PurePosixPath(name).parent) for name in names_of_files(*PACKAGES))
+    crowded = {name for name, number in counts.items() if number > MOST_FILES}
+    assert crowded == {"generators/torch/ops"}  # a file for each family of operators
+
+
+def test_the_shape_of_a_checkout_is_counted(tmp_path: Path) -> None:
+    texts = {
+        "fuzzer/low/a.py": "import fuzzer.low.b",
+        "fuzzer/low/b.py": "from fuzzer.low import a\nx = graph.dialect == 'onnx' or y is Importer.FX",
+        "fuzzer/low/onnx/c.py": "z = 'onnx'\n",
+        "generators/d.py": "def f(a, b, c, d, e, g, h, i, j):\n" + "    k()\n" * 60,
+        "oracles/importers.py": "name is Importer.FX\n",
+    }
+    for name, text in texts.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert list(packages().shape(tmp_path)) == [
+        "2 files in circles, also through imports for types",
+        "1 lines in 1 files name a dialect, outside of its folders",
+        "1 comparisons with an importer",
+        "1 functions of more than 60 lines",
+        "1 functions of more than 8 parameters",
+        "files in a folder: 2 in fuzzer/low, 1 in fuzzer/low/onnx, 1 in generators, 1 in oracles",
+    ]
 
 
 def test_the_list_of_lanes_loads_no_compiler() -> None:
