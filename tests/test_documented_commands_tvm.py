@@ -47,7 +47,7 @@ def run(folder: Path, command: str, more: str = "") -> subprocess.CompletedProce
         "PYTHONPATH": str(folder / "installed"),
     }
     words = ["/bin/sh", "-c", f"{command} {more}"]
-    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=400)
+    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=1000)
 
 
 def test_fuzz_diff_of_two_builds(folder: Path) -> None:
@@ -62,9 +62,9 @@ def test_fuzz_diff_of_two_builds(folder: Path) -> None:
 
 def test_fuzz_diff_of_a_preloaded_change(folder: Path) -> None:
     command = line("diff.md", "fuzz diff --patched-preload docs/examples/changed_relu.py")
-    done = run(folder, command, "--seconds 60 --until-worse 1 --ops relu --lanes relax-export-raw-llvm --workers 2")
+    done = run(folder, command, "--seconds 600 --until-worse 1 --ops relu --lanes relax-export-raw-llvm --workers 2")
     assert done.returncode == 1, done.stdout + done.stderr
-    assert "wrong-value-relu-f42a3714d19c  [tvm]  relu" in done.stdout
+    assert re.search(r"critical  `torch.relu` gives wrong values.* wrong-value-relu-f42a3714d19c", done.stdout)
 
 
 def test_a_pass_in_a_campaign(folder: Path) -> None:

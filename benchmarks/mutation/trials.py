@@ -208,8 +208,8 @@ class Trials:
         answer = self._copy.parent / "answer"
         answer.unlink(missing_ok=True)
         if (verdict := self.verdict(lambda: run(answer), seconds)) != "survived":
-            said = (self._copy.parent / "log").read_text(errors="replace")
-            raise RuntimeError(f"the tests fail without a mutant ({verdict}):\n{said[-2000:]}")
+            log = (self._copy.parent / "log").read_text(errors="replace")
+            raise RuntimeError(f"the tests fail without a mutant ({verdict}):\n{log[-2000:]}")
         return msgspec.json.decode(answer.read_bytes(), type=kind)
 
     def _quietly(self, run: Callable[[], int]) -> None:
