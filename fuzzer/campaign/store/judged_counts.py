@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
 from fuzzer.campaign.store.numbers import Count
-from oracles.judged_elements import JudgedElements
+
+if TYPE_CHECKING:
+    from oracles.judged_elements import JudgedElements
 
 FEW_FLOATS = 2
 
