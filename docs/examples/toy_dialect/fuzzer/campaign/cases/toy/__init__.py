@@ -1,0 +1,1 @@
+"""What a campaign draws of the toy."""

@@ -1,0 +1,1 @@
+"""The rows of the toy that a change of TVM reaches."""

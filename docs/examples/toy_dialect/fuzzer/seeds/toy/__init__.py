@@ -1,0 +1,1 @@
+"""Files of the toy: there are none."""

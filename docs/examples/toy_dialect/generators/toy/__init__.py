@@ -1,0 +1,1 @@
+"""Graphs of the toy: three operators."""
