@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+import msgspec
+
 from fuzzer.campaign.plan.selection import lanes_named, one_dialect
 from fuzzer.campaign.plan.settings import LaneMix, RunLimits, Settings
 from fuzzer.campaign.run.loop import Campaign
@@ -14,6 +16,7 @@ from fuzzer.commands.progress import working
 from fuzzer.commands.sweep_options import SweepOptions
 from fuzzer.commands.with_options import with_options
 from fuzzer.evaluation import samples as taking
+from fuzzer.evaluation.allow_list import AllowList
 from fuzzer.evaluation.sample_source import source_of
 from fuzzer.evaluation.sweep import Sweep
 from fuzzer.evaluation.sweep_table import KINDS, NEWLY_WRONG, Table, read_table
@@ -22,6 +25,19 @@ from fuzzer.system.terminal import echo, next_line, print_json, say
 from fuzzer.toolchains.lanes import in_toolchains, named
 from fuzzer.toolchains.registry import finder
 from fuzzer.watching.watch import watched
+
+SHOWN = (
+    "samples",
+    "done",
+    "totals",
+    "without",
+    "changes",
+    "right_with_finding",
+    "not_right_without_finding",
+    "allow_list",
+    "not_run",
+)
+"""The parts of the table that `--json` prints. Its rows and results are in the file."""
 
 
 @with_options(SweepOptions)
@@ -60,17 +76,23 @@ def sweep(options: SweepOptions) -> None:
 
 def _tell(table: Table, options: SweepOptions) -> None:
     if options.json:
-        shown = {"samples": table.samples, "done": table.done, "totals": table.totals, "without": table.without}
-        print_json({**shown, "changes": table.changes})
+        parts = msgspec.structs.asdict(table)
+        print_json({name: parts[name] for name in SHOWN})
         return
-    for lane, counts in table.totals.items():
-        echo(f"{lane:20} " + ", ".join(f"{count} {status}" for status, count in sorted(counts.items())))
-    for line in _lines_on_changes(table):
-        echo(line)
-    if table.without:
-        echo(f"{table.without} samples have no case; the table says why")
+    echo(*lines_of(table), sep="\n")
     again = ("sweep", "--out", options.out) if table.done < table.samples else ("triage", "--campaign", options.out)
     echo(f"{table.done} of {table.samples} samples; table: {options.out / 'sweep.html'}; {next_line(*again)}")
+
+
+def lines_of(table: Table) -> Iterator[str]:
+    """What the terminal shows of a table."""
+    for lane, counts in table.totals.items():
+        yield f"{lane:20} " + ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
+    yield from _lines_on_changes(table)
+    if table.allow_list:
+        yield from _lines_on_list(table.allow_list)
+    if table.without:
+        yield f"{table.without} samples have no case; the table says why"
 
 
 def _lines_on_changes(table: Table) -> Iterator[str]:
@@ -82,3 +104,10 @@ def _lines_on_changes(table: Table) -> Iterator[str]:
     if kinds:
         counted = ", ".join(f"{kinds[kind]} {kind}" for kind in KINDS)
         yield f"changes: {counted}; the table lists them"
+
+
+def _lines_on_list(found: AllowList) -> Iterator[str]:
+    """How the tests compare with those that TVM runs itself. The table has the names."""
+    covered = len(found.outside) - len(found.others)
+    yield f"of the {len(found.selected)} tests that TVM's own list selects, not right: {len(found.failing)}"
+    yield f"of all others, right: {len(found.outside)}; {len(found.lacking)} more prefixes select {covered} of them"

@@ -14,6 +14,7 @@ class AllowList(msgspec.Struct):
     lacking   prefixes for the list: each selects tests that are all right, and that the list does not select
     ready     the operators of these tests
     others    the tests that are right and that no such prefix selects, because it would select others too
+    outside   all tests that are right and that the list does not select
     """
 
     where: str
@@ -22,3 +23,4 @@ class AllowList(msgspec.Struct):
     lacking: list[str]
     ready: list[str]
     others: list[str]
+    outside: list[str] = []

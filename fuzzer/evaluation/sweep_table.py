@@ -69,6 +69,7 @@ class Table(msgspec.Struct):
                                the oracles have a finding
     not_right_without_finding  those with which a lane does not agree, and on which they have none
     allow_list  what TVM's own tests run of the samples, and could run
+    not_run     the samples without a case, by reason
     """
 
     dialect: str
@@ -84,6 +85,7 @@ class Table(msgspec.Struct):
     right_with_finding: list[str]
     not_right_without_finding: list[str]
     allow_list: AllowList | None = None
+    not_run: dict[str, list[str]] = {}
 
 
 def column(lane: LaneSpec) -> str:
@@ -145,6 +147,7 @@ def table_of(
         [key for key, status, kind in _opinions(results) if own and status is Status.SUPPORTED and kind],
         [key for key, status, kind in _opinions(results) if own and status in NOT_RIGHT and not kind],
         lists(_statuses(samples, results)) if lists else None,
+        _not_run(samples),
     )
 
 
@@ -162,6 +165,15 @@ def _row(name: str, lines: Sequence[SampleResult], lanes: Sequence[str], without
         if line:
             reasons[lane] = line.most_common(1)[0][0]
     return OperatorRow(name, len(lines), counts, reasons, dict(without))
+
+
+def _not_run(samples: Sequence[Sample]) -> dict[str, list[str]]:
+    """The samples without a case by their reasons, that of the most samples first."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for sample in samples:
+        if sample.why:
+            found[sample.why].append(sample.key)
+    return dict(sorted(found.items(), key=lambda each: -len(each[1])))
 
 
 def _statuses(samples: Sequence[Sample], results: Sequence[SampleResult]) -> dict[str, Status | None]:

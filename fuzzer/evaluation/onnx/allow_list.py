@@ -52,6 +52,7 @@ def compared(statuses: Mapping[str, Status | None]) -> AllowList:
         sorted(found),
         sorted({operators[test] for test in covered}),
         sorted(right - selected - covered),
+        sorted(right - selected),
     )
 
 

@@ -19,6 +19,7 @@ from fakes import ONNXRUNTIME, TORCH, TVM, TVM_ONNX
 
 from fuzzer.cases.expected_results import EXPECTED_NAME, Expected
 from fuzzer.evaluation import samples as taking
+from fuzzer.evaluation.onnx.allow_list import WHERE
 from fuzzer.evaluation.sample_source import source_of
 from fuzzer.evaluation.samples import Sample
 from fuzzer.evaluation.status import Status
@@ -374,6 +375,18 @@ def test_the_page_lists_the_tests_that_are_not_right_with_their_reasons() -> Non
     assert "not right" not in of_torch
 
 
+def test_tests_that_are_not_run_are_listed_by_reason() -> None:
+    floats, strings = "a value is of the type float8e5m2", "a value is of the type <string>"
+    samples = [Sample("A-1/test_a", strings), Sample("B-1/test_b", floats), Sample(KEY), Sample("B-1/test_c", floats)]
+    table = table_of_dialect("onnx", samples, [])
+    assert list(table.not_run.items()) == [(floats, ["B-1/test_b", "B-1/test_c"]), (strings, ["A-1/test_a"])]
+    text = page(table)
+    assert "<h2>Not run: 3</h2>" in text
+    assert f"<summary>{floats}: 2</summary><p>B-1/test_b, B-1/test_c</p>" in text
+    assert "&lt;string&gt;: 1</summary><p>A-1/test_a</p>" in text
+    assert "Not run" not in page(table_of_dialect("onnx", [Sample(KEY)], []))
+
+
 def test_rows_of_onnx_are_versions() -> None:
     samples = [Sample(KEY), Sample("Neg-6/test_neg_old"), Sample("Neg-13-expanded/test_neg_expanded", "no")]
     rows = table_of_dialect("onnx", samples, []).rows
@@ -595,15 +608,27 @@ def test_a_sweep_through_node_tests_of_onnx(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "fuzzer.cli", "sweep", "--out", str(tmp_path / "s"), "--dialect", "onnx"]
     command += ["--ops", names, "--triage-share", "0", "--drain", "0", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=500, env=dict(os.environ), check=True)
+    lane = "relax-onnx-model-llvm"
     assert json.loads(done.stdout) == {
         "samples": 7,
         "done": 7,
-        "totals": {"relax-onnx-model-llvm": {"supported": 3, "failed": 1, "unsupported": 1, "wrong": 2}},
+        "totals": {lane: {"supported": 3, "failed": 1, "unsupported": 1, "wrong": 2}},
         "without": 0,
         "changes": [],
+        "right_with_finding": [],
+        "not_right_without_finding": [f"Dropout-22/test_training_dropout in {lane}"],
+        "allow_list": {
+            "where": WHERE,
+            "selected": ["test_add", "test_bitshift_right_uint8", "test_not_2d"],
+            "failing": [],
+            "lacking": [],
+            "ready": [],
+            "others": [],
+            "outside": [],
+        },
+        "not_run": {},
     }
     table = read_table(tmp_path / "s")
-    lane = "relax-onnx-model-llvm"
     assert {line.key for line in table.results} == NODE_TESTS.keys()
     for line in table.results:
         status, begin, found = NODE_TESTS[line.key]

@@ -45,6 +45,7 @@ def test_what_the_list_lacks() -> None:
         lacking=["elu", "reduce_sum"],
         ready=["Elu", "ReduceSum"],
         others=["test_pow"],
+        outside=["test_elu", "test_elu_expanded", "test_pow", "test_reduce_sum_a", "test_reduce_sum_b"],
     )
 
 
