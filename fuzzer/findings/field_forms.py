@@ -55,6 +55,7 @@ FORMS: Forms = {
     },
     (Suspect, "operators"): NAME,
     (Suspect, "call"): LINE,
+    (Suspect, "called"): LINE,
     (Suspect, "part"): LINE,
     (Releases, "verdicts"): NAME,
     (MachineFacts, "os"): LINE,

@@ -1,1 +1,1 @@
-"""`repro.py`, `issue.md` with its title (`wording.py`), and pages, from what is saved."""
+"""`repro.py`, `issue.md` with its title (`title.py`), and pages, from what is saved."""

@@ -14,6 +14,7 @@ from fuzzer.findings.record import AFTER, BEFORE, FindingRecord
 from fuzzer.findings.severity import KINDS
 from fuzzer.isolate.bare_script import BareRun
 from fuzzer.report import repro, sanitizer_section, scope_section, summary, wording
+from fuzzer.report import title as titles
 from fuzzer.report.evidence import shown_evidence
 from fuzzer.report.markdown import block, cell, code, details, heading, prose, shortened, table
 from fuzzer.report.no_script import why_no_script
@@ -50,7 +51,7 @@ def text(record: FindingRecord) -> str:
 
 
 def title(record: FindingRecord) -> str:
-    return wording.title(record.shown)
+    return titles.title(record.shown)
 
 
 def marker(signature: str) -> str:

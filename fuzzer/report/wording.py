@@ -6,11 +6,10 @@ from __future__ import annotations
 import math
 import re
 import signal
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import assert_never
 
 from fuzzer.findings.record import FindingRecord, built_file
-from fuzzer.findings.severity import KINDS as SYMPTOMS
 from fuzzer.findings.severity import limits
 from fuzzer.report import onnx_unused
 from fuzzer.signature import readable
@@ -28,9 +27,6 @@ from oracles.outcome import Cause, Died, IllFormed, Mutant, Raised, Stage, Timed
 from oracles.siblings import additions
 from oracles.targets import target_named
 from oracles.transforms import TRANSFORMS_BY_NAME, transform_named
-
-TITLE = 90
-"""The largest number of characters of a title, with its area. Nothing is cut: what has no room is left out."""
 
 LINE = 140
 """The largest number of characters of a quoted message."""
@@ -91,85 +87,6 @@ def target_tag(lane: LaneSpec) -> str:
     return KINDS.get(kind, kind)
 
 
-def title(record: FindingRecord) -> str:
-    """The area and what is wrong, in one line of at most `TITLE` characters: a sentence that says as much as has room.
-    The body has all of it."""
-    tags = f"[Bug]{area(record)} "
-    sentences = (printable(" ".join(capital(each).split())) for each in _shorter_and_shorter(record))
-    return tags + next(each for each in sentences if len(each) <= TITLE - len(tags))
-
-
-def _shorter_and_shorter(record: FindingRecord) -> Iterator[str]:
-    """What is wrong, first with all circumstances and the whole message; at last in a few words."""
-    names, parts = operators(record), _circumstances(record)
-    without_cause = [part for part in parts if part != _cause(record)]
-    for shown in dict.fromkeys((names, _first_and_more(record), "a model")):
-        for wrong in _with_less_of_the_message(record):
-            for some in (parts, without_cause, []):
-                clause = wrong.replace(names, shown).replace("compiled a model", "a compiled model")
-                yield clause + (f" ({', '.join(some)})" if some else "")
-    yield SYMPTOMS[record.doc.kind][1]
-
-
-def _first_and_more(record: FindingRecord) -> str:
-    """The first operator, and how many more there are."""
-    first, *others = operators(record).split("` + `")
-    if not others:
-        return first
-    more = max(len(record.case.graph.nodes) - 1, len(others))  # a call may stand for several operators
-    return f"{first}` and {more} more operator{'s' * (more > 1)}"
-
-
-def _with_less_of_the_message(record: FindingRecord) -> Iterator[str]:
-    """What is wrong; where that quotes a message, with its main clause, and then without it."""
-    yield what_is_wrong(record)
-    match record.doc.evidence.evidence:
-        case Raised(message=message, type=name):
-            step, blame = _failing_step(record), record.doc.blame
-            whole = _message_with_type(name, first_line(message))
-            importing = f"importing {operators(record)}"
-            yield from [f"{importing} fails: {whole}"] if record.doc.identity.stage is Stage.IMPORT else []
-            if clause := main_clause(first_line(message)):
-                yield f"{step} fails: {clause}"
-                yield from [f"{importing} fails: {clause}"] if record.doc.identity.stage is Stage.IMPORT else []
-            if blame.place is Place.FRONTEND and blame.culprit:
-                yield f"{step} fails in {_named(blame.culprit)}"
-                yield f"{importing} fails in {_named(blame.culprit)}"
-            yield f"{step} fails with `{name.rpartition('.')[2]}`"
-            yield f"{step} fails"
-        case Excess(quantity=quantity, measured=measured) if quantity is not Quantity.TIME:
-            yield f"compiling {operators(record)} gives {size(measured)} of {quantity.value.removeprefix('bytes of ')}"
-        case MemoryAccess() if record.doc.kind in _ACCESSES:
-            yield f"compiled {operators(record)} {_ACCESSES[record.doc.kind]}"
-        case IllFormed(after="import"):
-            yield f"{operators(record)} becomes an ill-formed module"
-        case IllFormed(after=after):
-            yield f"`{_pass_of_tvm(after)}` gives an ill-formed module"
-        case Mismatch(wrong=wrong) if record.doc.kind is Kind.WRONG_SHAPE:
-            yield f"{_subject(record)} gives a wrong shape{' and wrong values' if wrong else ''}"
-        case Mismatch() if record.doc.kind in (Kind.SECOND_RUN_DIFFERS, Kind.NONDETERMINISTIC):
-            yield f"{_subject(record)} gives different results each time"
-        case Mismatch() if record.doc.kind is Kind.WRONG_VALUE and not _ignores(record):
-            yield f"{_subject(record)} gives wrong values"
-
-
-_ACCESSES = {
-    Kind.OUT_OF_BOUNDS_READ: "reads memory that is not its own",
-    Kind.OUT_OF_BOUNDS_WRITE: "writes memory that is not its own",
-    Kind.UNINITIALISED_READ: "uses memory that nothing has written",
-}
-
-_CHECK = re.compile(r"^(?:Check failed: .*?|Compilation error): (?=\S+ \S)")
-_END_OF_CLAUSE = re.compile(r"(?<=\w)(?:\. |; |: | \()")
-
-
-def main_clause(message: str) -> str:
-    """The first clause of a message, without the condition of a failed check; "" where that is the message, or says too
-    little."""
-    text = _END_OF_CLAUSE.split(_CHECK.sub("", message, count=1), maxsplit=1)[0].rstrip(" .:,")
-    return text if text != message and " " in text and text != "Check failed" else ""
-
-
 def plain_title(record: FindingRecord) -> str:
     """The title without its area, not cut."""
     return f"{what_is_wrong(record)}{_circumstance(record)}"
@@ -220,7 +137,7 @@ def pass_name(transform: str) -> str:
     return found[1] if found else transform
 
 
-def _pass_of_tvm(name: str) -> str:
+def pass_of_tvm(name: str) -> str:
     """The name of a pass in TVM, where difftvm has another one for the pass with arguments: `ConvertLayout-NHWC`."""
     return pass_name(name) if name in TRANSFORMS_BY_NAME else name
 
@@ -230,21 +147,21 @@ def what_is_wrong(record: FindingRecord) -> str:
     doc, ops = record.doc, operators(record)
     match doc.evidence.evidence:
         case Raised(message=message, type=name):
-            return f"{_failing_step(record)} fails: {_message_with_type(name, first_line(message))}"
+            return f"{failing_step(record, operators(record))} fails: {_message_with_type(name, first_line(message))}"
         case Died(cause=Cause.MEMORY):
-            return f"{_failing_step(record)} takes all memory"
+            return f"{failing_step(record, operators(record))} takes all memory"
         case Died(cause=Cause.SIGNAL, code=code):
-            return f"{_failing_step(record)} ends the process ({signal.Signals(code).name})"
+            return f"{failing_step(record, operators(record))} ends the process ({signal.Signals(code).name})"
         case Died(code=code):
-            return f"{_failing_step(record)} ends the process (exit status {code})"
+            return f"{failing_step(record, operators(record))} ends the process (exit status {code})"
         case TimedOut():
-            return f"{_failing_step(record)} does not come to an end"
+            return f"{failing_step(record, operators(record))} does not come to an end"
         case Mismatch() as mismatch:
-            return _ignores(record) or f"{_subject(record)} {_differs(doc.kind, mismatch)}"
+            return ignores(record) or f"{subject(record)} {_differs(doc.kind, mismatch)}"
         case IllFormed(after="import"):
             return f"`{doc.lane.importer.row.function}` gives an ill-formed module for {ops}"
         case IllFormed(after=after):
-            return f"the module is ill-formed after `{_pass_of_tvm(after)}` of {ops}"
+            return f"the module is ill-formed after `{pass_of_tvm(after)}` of {ops}"
         case Mutant(change=change):
             return f"`relax.analysis.well_formed` accepts an ill-formed module ({change})"
         case SideEffect(modified=modified):
@@ -270,7 +187,7 @@ def ignored_attributes(record: FindingRecord) -> list[Ignored]:
     return [each for each in doc.scope.ignored if each.call < len(nodes) and each.attribute in nodes[each.call].attrs]
 
 
-def _ignores(record: FindingRecord) -> str:
+def ignores(record: FindingRecord) -> str:
     """ "`torch.sub` ignores `alpha`"; "" where the lane ignores no attribute."""
     found, graph = ignored_attributes(record), record.case.graph
     if not found:
@@ -304,17 +221,17 @@ def _number(number: float) -> str:
     return "NaN" if math.isnan(number) else f"{number:.6g}"
 
 
-def _subject(record: FindingRecord) -> str:
+def subject(record: FindingRecord) -> str:
     """The subject of a wrong result: the operators, and the pass at fault if it is known."""
     ops, blame = operators(record), record.doc.blame
     if returns_gradients(record.doc.lane):
         return f"the gradient of {ops}"
-    return f"{ops} after `{_pass_of_tvm(blame.culprit)}`" if blame.place is Place.PASS and blame.culprit else ops
+    return f"{ops} after `{pass_of_tvm(blame.culprit)}`" if blame.place is Place.PASS and blame.culprit else ops
 
 
-def _failing_step(record: FindingRecord) -> str:
-    """The failed step, as a gerund or a function: "compiling `conv2d`"."""
-    doc, ops, lane = record.doc, operators(record), record.doc.lane
+def failing_step(record: FindingRecord, ops: str) -> str:
+    """The failed step of these operators, as a gerund or a function: "compiling `conv2d`"."""
+    doc, lane = record.doc, record.doc.lane
     culprit = doc.blame.culprit
     match doc.identity.stage:
         case Stage.IMPORT:
@@ -323,7 +240,7 @@ def _failing_step(record: FindingRecord) -> str:
             exporting = dialect_named(lane.dialect).words.exporting.format(ops=ops, opset=lane.opset)
             return f"{exporting} to ONNX" if lane.importer.row.reads.is_exported_file else exporting
         case Stage.TRANSFORM | Stage.COMPILE if doc.blame.place is Place.PASS and culprit:
-            return f"`{_pass_of_tvm(culprit)}` on {ops}"
+            return f"`{pass_of_tvm(culprit)}` on {ops}"
         case Stage.TRANSFORM if len(lane.passes) == 1:
             return f"`{pass_name(lane.passes[0])}` on {ops}"
         case Stage.TRANSFORM:
@@ -338,14 +255,14 @@ def _failing_step(record: FindingRecord) -> str:
 
 def _circumstance(record: FindingRecord) -> str:
     """All circumstances, in parentheses."""
-    parts = _circumstances(record)
+    parts = circumstances(record)
     return f" ({', '.join(parts)})" if parts else ""
 
 
-def _circumstances(record: FindingRecord) -> list[str]:
+def circumstances(record: FindingRecord) -> list[str]:
     """What the failure needs beside the model: the cause, the target, the pipeline, passes."""
     lane = record.doc.lane
-    parts = [part for part in (_cause(record), *forms(record.case.graph), _needs(record)) if part]
+    parts = [part for part in (cause(record), *forms(record.case.graph), _needs(record)) if part]
     parts += [f"converted to opset {lane.opset}"] if converts(lane) else []
     parts += [] if lane.target == "llvm" or place_of(record) is Place.FRONTEND else [f"target {lane.target}"]
     parts += [f"pipeline {lane.pipeline}"] if lane.pipeline is not Pipeline.DEFAULT else []
@@ -383,12 +300,12 @@ def _needs(record: FindingRecord) -> str:
     return text if len(text) <= LONGEST_NEED else ""
 
 
-def _cause(record: FindingRecord) -> str:
+def cause(record: FindingRecord) -> str:
     """The converter or the legalization at fault; "" where it is not known, and for a pass, which the title names."""
     blame = record.doc.blame
     match blame.place:
         case Place.FRONTEND if blame.culprit:
-            return f"converter {_named(blame.culprit)}"
+            return f"converter {as_code(blame.culprit)}"
         case Place.LEGALIZATION if blame.culprit:
             return f"legalization of `{blame.culprit}`"
         case _:
@@ -453,20 +370,20 @@ def culprit(record: FindingRecord) -> str:
     blame = record.doc.blame
     if blame.place is None:
         return ""
-    named = f" {_named(blame.culprit)}" if blame.culprit else ""
+    shown = f" {as_code(blame.culprit)}" if blame.culprit else ""
     at = blame.operator and blame.operator != blame.culprit.rpartition(" of ")[2]
     operator = f", at `{blame.operator}`" if at else ""
     what = {
-        Place.FRONTEND: f"the frontend{named and ': its converter'}{named}",
-        Place.PASS: f"{'the' if named else 'a'} pass{named}",
-        Place.LEGALIZATION: f"the legalization{named and ' of'}{named}",
-        Place.CODEGEN: f"code generation{named and ':'}{named}",
-        Place.RUNTIME: f"the runtime{named and ':'}{named}",
+        Place.FRONTEND: f"the frontend{shown and ': its converter'}{shown}",
+        Place.PASS: f"{'the' if shown else 'a'} pass{shown}",
+        Place.LEGALIZATION: f"the legalization{shown and ' of'}{shown}",
+        Place.CODEGEN: f"code generation{shown and ':'}{shown}",
+        Place.RUNTIME: f"the runtime{shown and ':'}{shown}",
     }[blame.place]
     return f"{what}{operator}"
 
 
-def _named(culprit: str) -> str:
+def as_code(culprit: str) -> str:
     """For example "`_binary_op` of `sub`": a converter of several operators, and the one that it converts."""
     return " of ".join(f"`{name}`" for name in culprit.split(" of "))
 
@@ -551,7 +468,7 @@ def failure(record: FindingRecord) -> str:
     """What is wrong, with the type of an exception in place of its message."""
     match record.doc.evidence.evidence:
         case Raised(type=name):
-            return f"{_failing_step(record)} fails with `{name.rpartition('.')[2]}`"
+            return f"{failing_step(record, operators(record))} fails with `{name.rpartition('.')[2]}`"
     return what_is_wrong(record)
 
 

@@ -7,6 +7,7 @@ machine, for every seed and shape: no addresses, numbers, value names or line nu
 from fuzzer.signature.excerpts import stable_excerpt as stable_excerpt
 from fuzzer.signature.frames import CALLED_BY as CALLED_BY
 from fuzzer.signature.frames import failure_location as failure_location
+from fuzzer.signature.frames import function_that_raised as function_that_raised
 from fuzzer.signature.frames import is_difftvm_frame as is_difftvm_frame
 from fuzzer.signature.frames import plain_function as plain_function
 from fuzzer.signature.gpu_damage import GpuDamage as GpuDamage

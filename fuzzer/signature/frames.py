@@ -84,13 +84,35 @@ _LAMBDA = re.compile(r"\{lambda\([^{}]*\)#\d+\}")
 
 
 def plain_function(function: str) -> str:
-    """Return the name in a C++ signature, without return type, template arguments and parameters."""
-    function = _LAMBDA.sub("lambda", _UNNAMED.sub("", function))
+    """Return the name in a C++ signature, without return type, template arguments and parameters. Functions that one
+    macro defines have one name."""
+    name = _name_in(function)
+    for old, new in _RENAMED:
+        name = old.sub(new, name)
+    return name
+
+
+def _name_in(signature: str) -> str:
+    """The name in a C++ signature; the name itself for a function of Python."""
+    function = _LAMBDA.sub("lambda", _UNNAMED.sub("", signature))
     previous = ""
     while previous != function:
         previous, function = function, re.sub(r"<[^<>]*>", "", function)
     name = function.split("(")[0] if not function.startswith("(") else function
-    name = name.split()[-1] if name.split() else function
-    for old, new in _RENAMED:
-        name = old.sub(new, name)
-    return name
+    return name.split()[-1] if name.split() else function
+
+
+def function_that_raised(frames: Sequence[Frame]) -> str:
+    """The innermost function that locates the fault, as its source names it: `CreateMul`, `Clip._impl_v1`; "" where
+    none does. A C++ function has no namespace, but its class where it is a lambda or an overload of a visitor."""
+    for frame in reversed(frames):
+        if _PLUMBING_FILES.search(frame.file) or is_difftvm_frame(frame) or frame.function in _PLUMBING_FUNCTIONS:
+            continue
+        if frame.owner and _CONVERTER_METHOD.fullmatch(frame.function):
+            return f"{frame.owner}.{frame.function}"
+        parts = [part for part in _name_in(frame.function).split("::") if part and part != "lambda"]
+        return "::".join(parts[-2:] if _OF_A_CLASS.search(frame.function) else parts[-1:])
+    return ""
+
+
+_OF_A_CLASS = re.compile(r"(_|operator\W+|lambda.*)\(")

@@ -28,6 +28,7 @@ class Suspect:
     part       the part of TVM that raised, such as `legalization: _split in manipulate.py`; "" where nothing raised
     shows_as   how the suspect alone would show: its converter gave a wrong dtype or shape, and something after it has
                raised. None where it is the failure itself
+    called     what reports call the operators, in their order: torch.add, Conv. () if an earlier version saved it
     """
 
     operators: tuple[str, ...] = ()
@@ -35,6 +36,7 @@ class Suspect:
     certainty: Certainty = Certainty.UNKNOWN
     part: str = ""
     shows_as: Kind | None = None
+    called: tuple[str, ...] = ()
 
     @property
     def typed_call(self) -> str:

@@ -18,6 +18,7 @@ from fuzzer.triage.part import part_of
 from fuzzer.triage.reproduce import judged_by
 from fuzzer.triage.suspect import NO_SUSPECT, Certainty, Suspect
 from fuzzer.triage.suspects import message_and_functions, named_operators, shows_values, wrong_outputs
+from generators.dialect import dialect_named
 from generators.graph import Case, Graph, Node
 from generators.onnx.operator import INPUTS, OUTPUTS
 from oracles.finding import Finding, Kind, Mismatch
@@ -123,12 +124,14 @@ def _makes(node: Node, names: Sequence[str]) -> bool:
 
 
 def _suspect(graph: Graph, nodes: Sequence[Node]) -> Suspect:
+    first = {node.title: node for node in reversed(nodes)}
     operators = tuple(dict.fromkeys(node.title for node in nodes))
     if not operators or len(operators) > MOST_OPERATORS:
         return NO_SUSPECT
+    called = tuple(dialect_named(graph.dialect).called(graph, first[operator])[:100] for operator in operators)
     if len(operators) > 1:
-        return Suspect(operators, certainty=Certainty.ONE_OF)
-    return Suspect(operators, _call(graph, nodes[0]), Certainty.SEEN)
+        return Suspect(operators, certainty=Certainty.ONE_OF, called=called)
+    return Suspect(operators, _call(graph, nodes[0]), Certainty.SEEN, called=called)
 
 
 def _call(graph: Graph, node: Node) -> str:

@@ -4,14 +4,18 @@ its folder has: no case is read, and no array library is loaded."""
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from fuzzer.findings.finding_doc import FindingDoc
-from fuzzer.findings.headline import headline, without_lane
+from fuzzer.findings.headline import without_lane
+from fuzzer.findings.severity import KINDS
+from fuzzer.signature.in_words import checker_in_words, in_words
 from fuzzer.triage.suspect import Certainty
+from fuzzer.watching.formatting import number_of
 from generators.plain_file import MOST_TEXT, read_plain
 from oracles.finding import Kind
-from oracles.outcome import Raised
+from oracles.outcome import IllFormed, Raised
 
 WRONG = {
     Kind.WRONG_VALUE: "gives wrong values",
@@ -48,30 +52,46 @@ def _plain(markdown: str) -> str:
 
 
 def sighting_title(doc: FindingDoc) -> str:
-    """What was seen, before it is confirmed and reduced: "Perhaps `relu`: no kernel for it"."""
-    operators = doc.suspect.operators
-    if not operators:
-        return one_line(f"A model of {len(doc.ops)} operators{_fails(doc)}" if len(doc.ops) > 1 else _alone(doc))
-    named = " or ".join(f"`{each}`" for each in operators[:SUSPECTS]) + (
-        " or others" if len(operators) > SUSPECTS else ""
-    )
-    sure = doc.suspect.certainty is Certainty.SEEN
-    return one_line(f"{'' if sure else 'Perhaps '}{named}{_fails(doc)}")
+    """What was seen, before it is confirmed and reduced, in at most `LONGEST` characters: "Perhaps `torch.relu` fails:
+    indices are bool"."""
+    sentences = (one_line(f"{subject}{fails}") for fails in _fails(doc) for subject in _subjects(doc))
+    return next((each for each in sentences if len(each) <= LONGEST), KINDS[doc.kind][1].capitalize())
 
+
+LONGEST = 90
+"""The largest number of characters of the title of a sighting. Nothing is cut: what has no room is left out."""
 
 SUSPECTS = 2
 """How many suspects a title names."""
 
 
-def _alone(doc: FindingDoc) -> str:
-    return f"`{doc.ops[0]}`{_fails(doc)}" if doc.ops else headline(doc.finding)
+def _subjects(doc: FindingDoc) -> Iterator[str]:
+    """What the sighting is suspected of, or its model."""
+    names = doc.suspect.called or doc.suspect.operators
+    perhaps = "" if doc.suspect.certainty is Certainty.SEEN else "Perhaps "
+    for most in range(min(SUSPECTS, len(names)), 0, -1):
+        others = " or others" if len(names) > most else ""
+        yield perhaps + " or ".join(f"`{each}`" for each in names[:most]) + others
+    if len(doc.ops) == 1 and not names:
+        yield f"`{doc.ops[0]}`"
+    yield f"A model of {number_of(len(doc.ops), 'operator')}"
 
 
-def _fails(doc: FindingDoc) -> str:
+def _fails(doc: FindingDoc) -> Iterator[str]:
+    """What it does, the fullest text first."""
+    evidence = doc.evidence.evidence
     if doc.kind in WRONG:
-        return f" {WRONG[doc.kind]}"
-    raised = isinstance(doc.evidence.evidence, Raised)
-    return f"{' fails' if raised else ''}: {without_lane(doc.finding)}"
+        yield f" {WRONG[doc.kind]}"
+    elif isinstance(evidence, Raised):
+        for said in in_words(evidence):
+            yield f" fails: {said}"
+            yield f": {said}"
+        yield f" fails with `{evidence.type.rpartition('.')[2]}`"
+    elif isinstance(evidence, IllFormed):
+        yield f" gives an ill-formed module after {evidence.after}: {checker_in_words(evidence.message)}"
+        yield " gives an ill-formed module"
+    else:
+        yield f": {without_lane(doc.finding)}"
 
 
 MOST_CHARACTERS = 1000

@@ -29,7 +29,7 @@ from fuzzer.dashboard.serve import server
 from fuzzer.filing.ledger import Ledger, LedgerEntry, filed_issues
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_doc import StoredEvidence
-from fuzzer.report.wording import TITLE
+from fuzzer.report.title import TITLE
 from fuzzer.system.local_server import LOOPBACK
 from fuzzer.system.terminal import printable
 from fuzzer.watching.titles import title_of

@@ -62,7 +62,7 @@ def test_the_terminal() -> None:
     text = "\n".join(lines(FOUND))
     assert text.startswith("1234 tests in 600 s; 567 lanes ran in both\nchanged code reached: 40 of 1,234 tests\n")
     assert "  reached: relax/op.py relu (40)\n" in text
-    assert f"worse: 2 findings\n  critical  `F.selu` gives wrong values (converter `_elu`)  {WRONG.slug}\n" in text
+    assert f"worse: 2 findings\n  critical  `F.selu` gives wrong values: 3 instead of 3.152  {WRONG.slug}\n" in text
     assert "fixed: 1\n" in text
     assert "own is worse than 0.26.0\nnext: " in text
 
@@ -90,7 +90,7 @@ def test_markdown() -> None:
     page = FORMS["markdown"](FOUND)
     assert page.startswith("### difftvm: own is worse than 0.26.0\n\n- 1,234 tests in 600 s; 567 lanes ran in both\n")
     assert "#### Worse (right with 0.26.0, wrong with own)\n" in page
-    assert f"| critical | `F.selu` gives wrong values (converter `_elu`) | frontend: \\_elu | `{WRONG.slug}` |" in page
+    assert f"| critical | `F.selu` gives wrong values: 3 instead of 3.152 | frontend: \\_elu | `{WRONG.slug}` |" in page
     assert "#### Fixed\n" in page
     assert "Worse" not in FORMS["markdown"](QUIET)
 
@@ -106,7 +106,7 @@ def test_junit_has_a_failure_for_each_finding() -> None:
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("3", "2", "0")
     failed = [case.get("name") for case in suite.iter("testcase") if case.find("failure") is not None]
     assert [name.rpartition(" ")[2] for name in failed if name] == [f"[{RAISED.slug}]", f"[{WRONG.slug}]"]
-    assert failed[1] == f"`F.selu` gives wrong values (converter `_elu`) [{WRONG.slug}]"
+    assert failed[1] == f"`F.selu` gives wrong values: 3 instead of 3.152 [{WRONG.slug}]"
     (text, _) = [failure.text or "" for failure in suite.iter("failure")]
     assert "right with 0.26.0, wrong with own" in text
     assert "frontend: _clamp" in text

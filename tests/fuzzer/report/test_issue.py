@@ -120,7 +120,7 @@ BLAMED = record(
     ),
 )
 SCRIPT = "print()"
-TEXT = """# [Bug][Relax] `torch.flip` gives wrong values (legalization of `relax.flip`)
+TEXT = """# [Bug][Relax] `torch.flip` gives wrong values: 3.5 instead of 1
 
 - **What**: `torch.flip` gives wrong values, for example 3.5 instead of 1 at \\[1, 2\\] (3 of 24 elements are wrong).
 - **Where**: the legalization of `relax.flip`, at `flip`. The module is right before `LegalizeOps` and wrong after it. \

@@ -10,7 +10,7 @@ from graphs_by_hand import case_of
 from records import record
 
 from fuzzer.isolate.reports import ScriptRun
-from fuzzer.report import own_script, wording
+from fuzzer.report import issue, own_script
 from fuzzer.report.onnx_unused import operator_at_fault, without_unused
 from fuzzer.signature.blame import Blame, Place
 from fuzzer.triage.investigate import Investigated, Sighting
@@ -103,5 +103,5 @@ def test_an_unused_node_stays_if_its_converter_is_at_fault(make: Make) -> None:
 def test_the_title_names_the_operator_at_which_the_importer_stops() -> None:
     case = case_of({"x0": "float32[1]", "x1": "float32[1]"}, [("v0", "add", "x0 x1")], "v0")
     evidence = Raised(Stage.IMPORT, "ValueError", "no value in Constant")
-    title = wording.title(record(case, Kind.REJECTED, TVM_ONNX, evidence, onnx=FILE, blame=AT_CONSTANT))
+    title = issue.title(record(case, Kind.REJECTED, TVM_ONNX, evidence, onnx=FILE, blame=AT_CONSTANT))
     assert title == "[Bug][Relax][Frontend][ONNX] `from_onnx` on `Constant` fails: no value in Constant"

@@ -1,25 +1,23 @@
-"""Titles: what is wrong, in words that people who work on TVM use."""
+"""Sentences of reports, in words that people who work on TVM use."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
-from fakes import TVM, TVM_C, TVM_ONNX
+from fakes import TVM
 from graphs_by_hand import Call, case_of
 from records import record
 
-from fuzzer.findings.record import FindingRecord, read
+from fuzzer.findings.record import FindingRecord
 from fuzzer.lanes import MODEL_LANES
 from fuzzer.report import wording
-from fuzzer.signature.blame import NO_BLAME, Blame, Introduction, Origin, Place, Releases, ReleaseVerdict
-from oracles.finding import Component, Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, WorstElement
-from oracles.lane import Importer, LaneSpec, Pipeline
-from oracles.memory_access import Access, MemoryAccess, Side
-from oracles.outcome import Cause, Died, IllFormed, Mutant, MutantFate, Raised, Stage, TimedOut
+from fuzzer.signature.blame import Blame, Introduction, Origin, Place, Releases, ReleaseVerdict
+from oracles.finding import Kind, Mismatch
+from oracles.lane import Importer
+from oracles.outcome import Raised, Stage
 
 CRASHES = Path(__file__).parents[3] / "crashes"
 SHIPPED = sorted((CRASHES / "SHIPPED").read_text().split())
@@ -31,105 +29,6 @@ FAILED = Raised(Stage.COMPILE, "tvm.error.InternalError", "Check failed: a == b 
 IN_PASS = Blame(Place.PASS, "relu", "FuseOps")
 FX = replace(TVM, importer=Importer.FX)
 CUDA = replace(TVM, target="cuda")
-
-
-def title_of(
-    kind: Kind, evidence: Evidence, lane: LaneSpec = TVM, blame: Blame = NO_BLAME, stage: Stage | None = None
-) -> str:
-    return wording.title(record(CONV, kind, lane, evidence, blame=blame))
-
-
-OPS = "`F.conv2d` + `torch.relu`"
-BUG = "[Bug][Relax]"
-
-
-@pytest.mark.parametrize(
-    ("title", "expected"),
-    [
-        (title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2")), f"{BUG} {OPS} gives wrong values"),
-        (
-            title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), blame=IN_PASS),
-            f"{BUG} {OPS} after `FuseOps` gives wrong values",
-        ),
-        (
-            title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), TVM_C, Blame(Place.CODEGEN)),
-            f"[Bug][Codegen][C] {OPS} gives wrong values (target c)",
-        ),
-        (
-            title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), CUDA, Blame(Place.CODEGEN)),
-            f"[Bug][Codegen][CUDA] {OPS} gives wrong values (target cuda)",
-        ),
-        (
-            title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), TVM_ONNX, Blame(Place.FRONTEND, "", "Conv")),
-            f"[Bug][Relax][Frontend][ONNX] {OPS} gives wrong values",
-        ),
-        (
-            title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), blame=Blame(Place.RUNTIME)),
-            f"[Bug][Relax][VM] {OPS} gives wrong values",
-        ),
-        (
-            title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), blame=Blame(Place.PASS, "", "tirx.Simplify")),
-            f"[Bug][TIR] {OPS} after `tirx.Simplify` gives wrong values",
-        ),
-        (
-            title_of(Kind.WRONG_DTYPE, Mismatch(0, "float32", "int64"), replace(TVM, pipeline=Pipeline.ZERO)),
-            f"{BUG} {OPS} gives int64 instead of float32 (pipeline zero)",
-        ),
-        (
-            title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2", WorstElement((0,), math.nan, 0.5, 0.0, 0.0))),
-            f"{BUG} {OPS} gives 0.5 instead of NaN",
-        ),
-        (
-            title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2", WorstElement((0,), 1.0, -math.inf, 0.0, 0.0))),
-            f"{BUG} {OPS} gives -inf instead of 1",
-        ),
-        (title_of(Kind.WRONG_SHAPE, Mismatch(0, "[]", "[1]")), f"{BUG} {OPS} gives shape [1] instead of []"),
-        (
-            title_of(Kind.SECOND_RUN_DIFFERS, Mismatch(0, "1", "2"), replace(TVM, passes=("ConvertLayout-packed",))),
-            f"{BUG} {OPS} gives different results each time (ConvertLayout)",
-        ),
-        (title_of(Kind.INTERNAL_ERROR, FAILED), f"{BUG} Compiling {OPS} fails: they differ"),
-        (title_of(Kind.INTERNAL_ERROR, FAILED, blame=IN_PASS), f"{BUG} `FuseOps` on {OPS} fails: they differ"),
-        (
-            title_of(Kind.REJECTED, Raised(Stage.IMPORT, "KeyError", "'main'"), FX),
-            f"[Bug][Relax][Frontend][Torch] Importing {OPS} fails: KeyError: 'main'",
-        ),
-        (
-            title_of(Kind.REJECTED, Raised(Stage.TRANSFORM, "E", ""), replace(TVM, passes=("ConvertLayout-packed",))),
-            f"{BUG} `ConvertLayout` on {OPS} fails: E",
-        ),
-        (
-            title_of(Kind.DIED, Died(Stage.RUN, Cause.SIGNAL, 11)),
-            f"{BUG} Running compiled {OPS} ends the process (SIGSEGV)",
-        ),
-        (title_of(Kind.OUT_OF_MEMORY, Died(Stage.COMPILE, Cause.MEMORY, 9)), f"{BUG} Compiling {OPS} takes all memory"),
-        (title_of(Kind.TIMED_OUT, TimedOut(Stage.COMPILE, 60.0)), f"{BUG} Compiling {OPS} does not come to an end"),
-        (
-            title_of(Kind.ILL_FORMED, IllFormed("import", "E", "no")),
-            f"[Bug][Relax][Frontend][Torch] {OPS} becomes an ill-formed module",
-        ),
-        (
-            title_of(Kind.ILL_FORMED, IllFormed("FuseOps", "E", "no")),
-            f"{BUG} The module is ill-formed after `FuseOps` of {OPS}",
-        ),
-        (
-            title_of(Kind.CHECKER_GAP, Mutant("an argument less", MutantFate.DIED)),
-            f"{BUG} `relax.analysis.well_formed` accepts an ill-formed module (an argument less)",
-        ),
-        (
-            title_of(Kind.ALIASED_OUTPUT, SideEffect((), ((0, "x0"),))),
-            f"{BUG} A compiled model returns a tensor that shares memory with its input",
-        ),
-        (title_of(Kind.MODIFIED_INPUT, SideEffect(("x0",))), f"{BUG} Compiled {OPS} overwrites its input"),
-        (
-            title_of(Kind.BLOAT, Excess(Quantity.LIBRARY, 14_700_000, 1_470_000.0, "the parameters")),
-            f"{BUG} Compiling {OPS} gives 14.7 MB of library",
-        ),
-        (title_of(Kind.SLOW, Excess(Quantity.TIME, 20.0, 1.0, "x")), f"{BUG} Compiling {OPS} takes too long"),
-    ],
-)
-def test_titles(title: str, expected: str) -> None:
-    assert title == expected
 
 
 @pytest.mark.parametrize(("ops", "rest"), [(3, ""), (4, " and 1 more operator"), (5, " and 2 more operators")])
@@ -152,106 +51,6 @@ def test_at_a_failed_import_of_a_file_the_operator_is_named_that_stops_it(blame:
     case = case_of({"x0": "float32[4]"}, calls, "v1", opset=17)
     raised = Raised(Stage.IMPORT, "ValueError", "no")
     assert wording.operators(record(case, Kind.INTERNAL_ERROR, MODEL_LANES[0], raised, blame=blame)) == named
-
-
-def test_a_long_message_is_left_out_and_not_cut() -> None:
-    title = title_of(Kind.REJECTED, Raised(Stage.COMPILE, "E", "word " * 100))
-    assert title == f"{BUG} Compiling {OPS} fails with `E`"
-
-
-@pytest.mark.parametrize(
-    ("message", "clause"),
-    [
-        ("Check failed: (a >= 0) is false: cannot make uint from -1", "cannot make uint from -1"),
-        ("Take op requires integers. However, it has bool", "Take op requires integers"),
-        ("Compilation error: 'half' undeclared (first use in this function)", "'half' undeclared"),
-        ("tuple index out of range", ""),  # it is the message
-        ("Check failed: (n.defined()) is false", ""),
-        ("KeyError: None", ""),
-    ],
-)
-def test_the_main_clause_of_a_message(message: str, clause: str) -> None:
-    assert wording.main_clause(message) == clause
-
-
-OF_THE_HOUSE = (
-    "lane",
-    "envelope",
-    "oracle",
-    "sibling",
-    "witness",
-    "verdict",
-    "sighting",
-    "toolchain",
-    "-NHWC",
-    "form of",
-)
-"""Words that only difftvm uses. A maintainer of TVM reads a title alone."""
-
-
-@pytest.mark.parametrize("slug", SHIPPED)
-def test_the_title_of_a_shipped_finding_is_a_whole_sentence_for_a_maintainer(slug: str) -> None:
-    title = wording.title(read(CRASHES / slug))
-    assert len(title) <= 90
-    assert not title.endswith(("...", "\u2026"))
-    assert "..." not in title
-    assert not [word for word in OF_THE_HOUSE if word in title]
-    assert title.partition("] ")[2], "there is a sentence after the area"
-
-
-CONVERTED = Blame(Place.FRONTEND, "relu", "_relu")
-LEGALIZED = Blame(Place.LEGALIZATION, "relu", "relax.nn.relu")
-
-
-@pytest.mark.parametrize(
-    ("title", "expected"),
-    [
-        (
-            title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), blame=CONVERTED),
-            f"[Bug][Relax][Frontend][Torch] {OPS} gives wrong values",
-        ),
-        (
-            title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), TVM_C, LEGALIZED),
-            f"{BUG} {OPS} gives wrong values (target c)",
-        ),
-    ],
-)
-def test_a_title_without_room_leaves_out_the_converter_or_legalization(title: str, expected: str) -> None:
-    assert title == expected
-
-
-def test_a_title_without_room_names_the_operator_rather_than_the_tensor() -> None:
-    boxes = {"x0": "float32[1,1,4]", "x1": "float32[1,1,1]"}
-    case = case_of(boxes, [("v0", "NonMaxSuppression-11", "x0 x1", {"then": "ReduceSum"})], "v0", opset=17)
-    access = MemoryAccess(Access.READ, "output 0", Side.INSIDE, 0, "int64")
-    title = wording.title(record(case, Kind.UNINITIALISED_READ, TVM, access))
-    assert title == "[Bug][Relax] Compiled `NonMaxSuppression` uses memory that nothing has written"
-
-
-def test_a_title_is_printable() -> None:
-    """It is sent to a tracker as it is."""
-    evidence = Raised(Stage.COMPILE, "E", "\u202eevil \x00 \u200b")
-    shown = title_of(Kind.INTERNAL_ERROR, evidence)
-    assert shown.isprintable()
-    assert "\\u202eevil" in shown
-
-
-def test_a_long_message_does_not_take_the_cause_from_the_title() -> None:
-    title = title_of(Kind.REJECTED, Raised(Stage.IMPORT, "E", "word " * 100), blame=CONVERTED)
-    assert title == f"[Bug][Relax][Frontend][Torch] Importing {OPS} fails in `_relu`"
-
-
-@pytest.mark.parametrize("kind", list(Kind))
-def test_every_kind_has_a_title_that_has_room(kind: Kind) -> None:
-    calls = [(f"v{at}", "conv2d", f"v{at - 1} w0" if at else "x0 w0") for at in range(5)]
-    types = {"x0": "float32[1,1,4,4]", "w0": "float32[1,1,1,1]"}
-    blame = Blame(Place.FRONTEND, "conv2d", "a_converter_with_a_name_that_is_longer_than_any_title_may_be_" * 2)
-    for evidence in (
-        Raised(Stage.IMPORT, "a.VeryLongNameOfAnException" * 4, "word " * 100),
-        Mismatch(0, "1" * 99, "2"),
-    ):
-        finding = record(case_of(types, calls, "v4"), kind, TVM, evidence, blame=blame)
-        assert 20 < len(wording.title(finding)) <= wording.TITLE
 
 
 def releases(**verdicts: ReleaseVerdict) -> FindingRecord:
@@ -322,8 +121,3 @@ def test_the_builds_that_were_compared(versions: dict[str, str], sentence: str) 
     shown = replace(shown, doc=msgspec.structs.replace(shown.doc, versions=versions))
     assert wording.compared(shown) == sentence
     assert sentence in wording.summary(shown)
-
-
-def test_what_others_get_wrong_is_not_tagged_relax() -> None:
-    finding = record(CONV, Kind.REJECTED, TVM, Raised(Stage.EXPORT, "E", "no way"), component=Component.EXPORTER)
-    assert wording.title(finding) == f"[Bug][torch export] Exporting {OPS} fails: no way"

@@ -44,11 +44,12 @@ def refused(message: str = "no layout", pointed: str = "") -> Finding:
 
 
 def surely(call: str) -> Suspect:
-    return Suspect((call.partition(" ")[0],), call, Certainty.SEEN)
+    operator = call.partition(" ")[0]
+    return Suspect((operator,), call, Certainty.SEEN, called=(f"torch.{operator}",))
 
 
 def one_of(*operators: str) -> Suspect:
-    return Suspect(operators, certainty=Certainty.ONE_OF)
+    return Suspect(operators, certainty=Certainty.ONE_OF, called=tuple(f"torch.{each}" for each in operators))
 
 
 def shown(*wrong: bool) -> Outcomes:

@@ -117,7 +117,7 @@ def test_nothing_has_no_line(tmp_path: Path) -> None:
 def test_a_provisional_cause_has_its_suspect_and_a_case_that_replays(campaign: Path) -> None:
     (cause,) = causes_in(campaign).provisional
     first, *others = lines_of_provisional(campaign, [cause])
-    assert first == "  `relu` fails: Unresolved call tirx.acos"
+    assert first == "  `relu` fails: Unresolved call tirx.acos in `LayoutOf`"
     replays = replay(campaign, cause.lead.slug)
     assert others == ["      2 sightings; suspect: relu of float32; rank 2", f"      {replays}"]
     assert (campaign / "waiting" / cause.lead.slug / "case.json").exists()
@@ -170,7 +170,8 @@ def test_what_the_last_run_found_is_new(tmp_path: Path, make: Make) -> None:
         "known: they ship with difftvm: 1 cause",
     ]
     assert [folder.name for folder in listed.folders] == [docs[1].slug, docs[0].slug, docs[2].slug]
-    assert lines[1].startswith("  1  high      Compiling `torch.abs` fails: no abs  [new; met in 1 test; found ")
+    title = "Compiling `torch.abs` fails: no abs in `LayoutOf`"
+    assert lines[1].startswith(f"  1  high      {title}  [new; met in 1 test; found ")
     assert lines[5].endswith(f"  [known; met in 1 test]  {docs[2].slug}")
     (tmp_path / last_run.NAME).write_text('{"began": 1000}')
     after = list(Listed(causes_in(tmp_path), Chosen(Grouping.AGE, 20, None, new=True)).lines())
@@ -217,7 +218,7 @@ def test_at_a_glance_what_is_new_comes_first(tmp_path: Path, make: Make) -> None
         (position,) = (place for place, slug in enumerate(leads) if slug == new)
         op = causes.confirmed[position].lead.doc.ops[0]
         assert (shown.new, [cause.is_new for cause in shown.confirmed]) == (1, [True, False])
-        assert shown.confirmed[0].text == f"Compiling `torch.{op}` fails: no {op}"
+        assert shown.confirmed[0].text == f"Compiling `torch.{op}` fails: no {op} in `LayoutOf`"
 
 
 def test_at_a_glance_so_many_are_named_and_the_others_counted(campaign: Path) -> None:
@@ -225,7 +226,7 @@ def test_at_a_glance_so_many_are_named_and_the_others_counted(campaign: Path) ->
     (sighting,) = (cause.sighting for cause in shown.provisional)
     assert list(waiting_lines(shown, campaign, 3)) == [
         "not confirmed yet: 1 cause, seen in 2 sightings",
-        "  2 sightings: `relu` fails: Unresolved call tirx.acos",
+        "  2 sightings: `relu` fails: Unresolved call tirx.acos in `LayoutOf`",
         f"      {replay(campaign, sighting)}",
         "not TVM's (exporter, onnxruntime): 1 finding, 1 sighting",
     ]
@@ -240,4 +241,4 @@ def test_at_a_glance_two_suspects_are_named(tmp_path: Path, make: Make) -> None:
         many = Suspect(("relu", "abs", "neg"), certainty=Certainty.ONE_OF)
         Queue(tmp_path).add(found.case, sighting, {}, many)
     (cause,) = glance(causes_in(tmp_path)).provisional
-    assert cause.text == "Perhaps `relu` or `abs` or others fails: no layout"
+    assert cause.text == "Perhaps `relu` or `abs` or others fails: no layout in `LayoutOf`"

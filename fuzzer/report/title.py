@@ -1,0 +1,154 @@
+"""The title of a finding's report: its area, and a sentence that says as much as has room. Nothing is cut: what has no
+room is left out, the body has all of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from fuzzer.findings.record import FindingRecord
+from fuzzer.findings.severity import KINDS as SYMPTOMS
+from fuzzer.report import wording
+from fuzzer.report.wording import capital
+from fuzzer.signature import frames_of, function_that_raised
+from fuzzer.signature.blame import Place
+from fuzzer.signature.in_words import checker_in_words, in_words
+from fuzzer.system.terminal import printable
+from generators.dialect import dialect_named
+from oracles.finding import Excess, Kind, Mismatch, Quantity
+from oracles.memory_access import MemoryAccess
+from oracles.outcome import IllFormed, Raised, Stage
+from oracles.well_formed import IMPORT
+
+TITLE = 90
+"""The largest number of characters of a title, with its area."""
+
+
+def title(record: FindingRecord) -> str:
+    """The area and what is wrong, in one line of at most `TITLE` characters."""
+    tags = f"[Bug]{wording.area(record)} "
+    sentences = (printable(" ".join(capital(each).split())) for each in _shorter_and_shorter(record))
+    return tags + next(each for each in sentences if len(each) <= TITLE - len(tags))
+
+
+def _shorter_and_shorter(record: FindingRecord) -> Iterator[str]:
+    """What is wrong, first with all operators, circumstances and the whole message; at last in a few words."""
+    evidence = record.doc.evidence.evidence
+    yield from _of_an_exception(record, evidence) if isinstance(evidence, Raised) else _of_a_result(record)
+    yield SYMPTOMS[record.doc.kind][1]
+
+
+def _of_an_exception(record: FindingRecord, raised: Raised) -> Iterator[str]:
+    """Rather the message and the operator at fault than all operators, and then the message alone. Where the message is
+    too long, the place."""
+    names = list(dict.fromkeys([wording.operators(record), _first_and_more(record), *_blamed(record)]))
+    several = ["a model"] if "` + `" in names[0] or " more " in names[0] else []
+    for shown in (*names, *several):
+        for words in in_words(raised):
+            for steps in _steps(record, shown):
+                yield from (f"{step} fails: {words}{some}" for some in _circumstances(record) for step in steps)
+                yield from (f"{step}: {words}" for step in steps)
+    for shown in (*names, "a model"):
+        for steps in _steps(record, shown):
+            yield from (f"{step} fails {_at(record, raised)}" for step in steps)
+    yield from (f"{steps[0]} fails" for shown in (*names, "a model") for steps in _steps(record, shown))
+
+
+def _steps(record: FindingRecord, shown: str) -> list[list[str]]:
+    """The step that failed. An import has two names: with its function, and without. That of an unusual importer is
+    left out last."""
+    step = wording.failing_step(record, shown)
+    if record.doc.identity.stage is not Stage.IMPORT:
+        return [[step]]
+    importing = f"importing {shown}"
+    return [[step, importing]] if record.doc.lane.importer.row.usual else [[step], [importing]]
+
+
+def _at(record: FindingRecord, raised: Raised) -> str:
+    """Where it fails: the converter, or the function that raised; otherwise how."""
+    blame, function = record.doc.blame, function_that_raised(frames_of(raised))
+    if blame.place is Place.FRONTEND and blame.culprit:
+        return f"in {wording.as_code(blame.culprit)}"
+    return f"in `{function}`" if function else f"with `{raised.type.rpartition('.')[2]}`"
+
+
+def _circumstances(record: FindingRecord) -> list[str]:
+    """What the failure needs, in parentheses: all of it, without the converter, nothing."""
+    parts, cause = wording.circumstances(record), wording.cause(record)
+    some = [parts, [part for part in parts if part != cause], []]
+    return list(dict.fromkeys(f" ({', '.join(each)})" if each else "" for each in some))
+
+
+def _first_and_more(record: FindingRecord) -> str:
+    """The first operator, and how many more there are."""
+    first, *others = wording.operators(record).split("` + `")
+    if not others:
+        return first
+    more = max(len(record.case.graph.nodes) - 1, len(others))  # a call may stand for several operators
+    return f"{first}` and {more} more operator{'s' * (more > 1)}"
+
+
+def _blamed(record: FindingRecord) -> Sequence[str]:
+    """The operator at fault, where one call alone has it."""
+    graph = record.case.graph
+    calls = [node for node in graph.nodes if node.title == record.doc.blame.operator]
+    return [f"`{dialect_named(graph.dialect).called(graph, calls[0])}`"] if len(calls) == 1 else []
+
+
+def _of_a_result(record: FindingRecord) -> Iterator[str]:
+    names = wording.operators(record)
+    for shown in dict.fromkeys((names, _first_and_more(record), *_blamed(record), "a model")):
+        for wrong in _with_less_and_less(record):
+            for some in _circumstances(record):
+                yield wrong.replace(names, shown).replace("compiled a model", "a compiled model") + some
+
+
+def _example(record: FindingRecord) -> str:
+    """The worst number, where four digits show that it is wrong; "" where the sentence names the cause."""
+    evidence = record.doc.evidence.evidence
+    if not isinstance(evidence, Mismatch) or evidence.worst is None or record.doc.kind is not Kind.WRONG_VALUE:
+        return ""
+    numbers = evidence.worst.actual, evidence.worst.expected
+    actual, expected = (f"{number:.4g}" for number in numbers)
+    shows = actual != expected and all(map(math.isfinite, numbers)) and not wording.ignores(record)
+    return f"{actual} instead of {expected}" if shows else ""
+
+
+def _with_less_and_less(record: FindingRecord) -> Iterator[str]:
+    """What is wrong, and then without numbers and shapes."""
+    names, kind = wording.operators(record), record.doc.kind
+    subject = wording.subject(record)
+    evidence = record.doc.evidence.evidence
+    if isinstance(evidence, IllFormed):
+        yield from _ill_formed(names, evidence)
+        return
+    if example := _example(record):
+        yield f"{wording.what_is_wrong(record)}: {example}"
+    yield wording.what_is_wrong(record)
+    match evidence:
+        case Excess(quantity=quantity, measured=measured) if quantity is not Quantity.TIME:
+            yield f"compiling {names} gives {wording.size(measured)} of {quantity.value.removeprefix('bytes of ')}"
+        case MemoryAccess() if kind in _ACCESSES:
+            yield f"compiled {names} {_ACCESSES[kind]}"
+        case Mismatch(wrong=wrong, expected=expected, actual=actual) if kind is Kind.WRONG_SHAPE:
+            yield f"{subject} gives shape {actual.replace(', ', ',')} instead of {expected.replace(', ', ',')}"
+            yield f"{subject} gives a wrong shape{' and wrong values' if wrong else ''}"
+        case Mismatch() if kind in (Kind.SECOND_RUN_DIFFERS, Kind.NONDETERMINISTIC):
+            yield f"{subject} gives different results each time"
+        case Mismatch() if kind is Kind.WRONG_VALUE and not wording.ignores(record):
+            yield f"{subject} gives wrong values"
+
+
+def _ill_formed(names: str, evidence: IllFormed) -> Iterator[str]:
+    said, transform = checker_in_words(evidence.message), wording.pass_of_tvm(evidence.after)
+    step = f"importing {names}" if evidence.after == IMPORT else f"`{transform}` on {names}"
+    yield f"{step} gives an ill-formed module: {said}"
+    yield f"{step}: {said}"
+    yield f"{step} gives an ill-formed module"
+
+
+_ACCESSES = {
+    Kind.OUT_OF_BOUNDS_READ: "reads memory that is not its own",
+    Kind.OUT_OF_BOUNDS_WRITE: "writes memory that is not its own",
+    Kind.UNINITIALISED_READ: "uses memory that nothing has written",
+}

@@ -1,0 +1,121 @@
+"""What messages of TVM, PyTorch, onnxruntime and C compilers say, in the words of a person."""
+
+from __future__ import annotations
+
+_TYPE = r"(?:T\.)?(\w+)"
+_OWN_TYPE = rf"(?:the given )?\w+(?: tensor \d+)?(?: has)? dtype(?: is |=){_TYPE}"
+
+MESSAGES: tuple[tuple[str, ...], ...] = (
+    # dtypes
+    (
+        rf"^Binary operators must have the same datatype .*? uses datatype {_TYPE} on .* datatype {_TYPE} on",
+        "operands are {0} and {1}",
+        "{0} and {1} operands",
+    ),
+    (rf"expects all input tensors to have the same dtype\. .* dtype {_TYPE} and {_TYPE}", "inputs are {0} and {1}"),
+    (
+        rf"requires the input data to have (?:the )?same type .* are data: {_TYPE}, (\w+): {_TYPE}",
+        "{1} of {2} for data of {0}",
+    ),
+    (
+        rf"requires all the input tensors to have the same dtype\. However, the (\w+) has dtype {_TYPE} .* {_TYPE}$",
+        "{0} of {1} for data of {2}",
+    ),
+    (
+        rf"^(\S+) (?:expects that data must be float, but got|requires .* float dtype\. .* is) {_TYPE}$",
+        "`{0}` takes no {1}",
+        "it takes no {1}",
+    ),
+    (rf"requires .* ind(?:ices|ex tensor)s? to have integer dtype\. However, {_OWN_TYPE}", "indices are {0}"),
+    (rf"requires the input condition tensor to have boolean dtype\. However, {_OWN_TYPE}", "the condition is {0}"),
+    (rf"^Data type {_TYPE} not supported for (\w+) op", "`{1}` takes no {0}"),
+    (r"^Cannot decide min_value for type(?:T\.)?(\w+)", "{0} has no least value"),
+    (rf"^dtype mismatch on BufferStore: .* `{_TYPE}`, the lanes .* `{_TYPE}`", "{1} is stored in a buffer of {0}"),
+    (r"Expected boolean argument for ! operator", "logical not of a number"),
+    (
+        r"\(t\.(?:MatchesCode\(DLDataTypeCode::kDLFloat|is_float\()\)\) is",
+        "{place} gets neither an integer nor a float",
+        "{place} takes no such type",
+    ),
+    (
+        r"^Check failed: \(ffi::StructuralEqual\(\)\(value->ty, var->ty\)\)",
+        "a variable and its value differ in type",
+        "a variable has a wrong type",
+    ),
+    # ranks, shapes, axes
+    (r"^broadcast_to .* has ndim (\d+) while the target shape has ndim (\d+)", "it broadcasts rank {0} to rank {1}"),
+    (r"^IndexPut requires each index tensor to have at least 1 dimension", "an index has rank 0"),
+    (r"^IndexPut requires the number .* \((\d+)\) to match .* \((\d+)\)", "indices for {0} of {1} dimensions"),
+    (
+        r"requires the indices tensor to have the same shape with updates",
+        "indices and updates differ in shape",
+        "updates have another shape",
+    ),
+    (r"same rank with indices tensor\. .* indices: (\d+), data: (\d+)", "indices have rank {0}, and data {1}"),
+    (
+        r"expects the output padding less than the strides",
+        "the output padding is not below the stride",
+        "output padding too large",
+    ),
+    (r"requires axis to be within the input dimension range .* axis is (-?\d+)", "axis {0} is out of range"),
+    (
+        r"^In (\S+), the input axis (-?\d+) is out of range\. .* has (\d+) dim",
+        "`{0}` gets axis {1} for rank {2}",
+        "axis {1} for rank {2}",
+    ),
+    (
+        r"^In (\S+), the first .*\((\d+)\) and .*\((\d+)\), which are not broadc",
+        "`{0}` gets sizes {1} and {2}",
+        "sizes {1} and {2}",
+    ),
+    (r"^In (\S+), layout \w+ requires .* has ndim (\d+)", "`{0}` gets rank {1}"),
+    (r"^PermuteDims expects .* ndim is (\d+) while the given number of axes is (\d+)", "{1} axes for rank {0}"),
+    (r"^Take op expects .* when the axis is not specified\. .* has ndim (\d+)", "`take` without axis gets rank {0}"),
+    (r"The input (\w+) length is expected to be \d+\. However, the given \w+ is \(\)", "`{0}` is empty"),
+    (r"^Check failed: \*?indices?_\w+ >= 1 \(0 vs\. 1\)", "an index has a size of 0"),
+    (r"match_cast shape size mismatch", "`match_cast` gets another rank"),
+    (r"Input \[Begin=(-?\d+), End=(-?\d+)\] is invalid for axis=(\d+)", "a slice from {0} to {1} is refused"),
+    (r"cannot broadcast index shapes", "the shapes of the indices do not broadcast"),
+    (r"^Reshape requires the input new shape to be Shape", "the new shape is a tensor"),
+    # programs
+    (
+        r"Found null pointer node while traversing AST",
+        "there is a null pointer in the module",
+        "there is a null pointer",
+    ),
+    (r"^CodeGenVM cannot emit this Relax operator .* call: ([\w.]+)", "`{0}` is not lowered"),
+    (r"^CodeGenVM cannot handle this intrinsic now: ([\w.]+)", "`{0}` is not lowered"),
+    (r"^emit_te now only supports Tensor that has ShapeExpr shape", "`emit_te` needs a known shape"),
+    (r"'(\w+)' object has no attribute '(\w+)'", "`{0}` has no `{1}`"),
+    (r"'(\w+)' object does not support item assignment", "`{0}` takes no item assignment"),
+    (r"^Mismatched type on argument .* calling: `([\w.]+)\(.* but got `(\w+)", "`{0}` gets `{1}`"),
+    (
+        r"^(\w+)\(\): argument '(\w+)' \(position \d+\) must be \w+, not (\w+)",
+        "`{0}` gets `{2}` as `{1}`",
+        "`{0}` gets `{2}`",
+    ),
+    (r"^Please convert (\S+) with `const` first", "{0} is no Relax constant"),
+    (r"^The input Expr of shape_of should be a Tensor", "`shape_of` gets no tensor"),
+    (r"^Missing outputs during conversion\. Expected (\d+) but Got (\d+) in (\w+)", "`{2}` has {1} of {0} outputs"),
+    (r"^Unsupported output type in exported graph output: <class '(\w+)'>", "an output is `{0}`"),
+    (r"std::bad_alloc", "it asks for too much memory"),
+    # other compilers
+    (
+        r"^LLVM module verification failed with the following errors: (.+?)(?: instruction)?(?: %| store| call|$)",
+        "LLVM says: {0}",
+    ),
+    (r"^Compilation error: (.+?)(?: \(first use in this function\))?$", "the C compiler says: {0}", "{0}"),
+    # exporters and onnxruntime
+    (r"We don't have an op for ([\w:]+)", "there is no `{0}`"),
+    (r'INTERNAL ASSERT FAILED at "[^"]*?([\w.]+)":\d+', "an assertion fails in {0}"),
+    (r"^A mismatch between the number of arguments \((\d+)\) and .* \((\d+)\)", "{0} arguments for {1} descriptors"),
+    (r"^ScalarType (\w+) is an unexpected tensor scalar type", "{0} is an unexpected type", "{0} type"),
+    (r"^aot_autograd expected to have an entirely functional graph", "the graph is not functional"),
+    (r"Type 'tensor\((\w+)\)' of input parameter .* of operator \((\w+)\)", "`{1}` of {0} is invalid"),
+    (r"Type parameter .* Optype \((\w+)\) bound to .*tensor\((\w+)\) and tensor\((\w+)\)", "`{0}` of {1} and {2}"),
+    (r"Op \((\w+)\) \[\w+InferenceError\] (.+?)\.?$", "`{0}`: {1}", "`{0}` is invalid"),
+    (r"^conversion of (\w+) not implemented if (.+)$", "`{0}` where {1}", "`{0}` is not implemented"),
+    (r".*returned while running (\w+) node", "onnxruntime fails at `{0}`"),
+)
+"""A pattern of messages, with each blank for any blanks, and what such a message says. `{place}` is the function that
+raised. Where there are several texts, the fullest is the first."""

@@ -1,0 +1,268 @@
+"""Titles: what is wrong, in words that people who work on TVM use."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fakes import TVM, TVM_C, TVM_ONNX
+from graphs_by_hand import case_of
+from records import record
+
+from fuzzer.findings.record import read
+from fuzzer.report import issue
+from fuzzer.report import title as titles
+from fuzzer.signature.blame import NO_BLAME, Blame, Place
+from oracles.finding import Component, Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, WorstElement
+from oracles.lane import Importer, LaneSpec, Pipeline
+from oracles.memory_access import Access, MemoryAccess, Side
+from oracles.outcome import Cause, Died, IllFormed, Mutant, MutantFate, Raised, Stage, TimedOut
+
+CRASHES = Path(__file__).parents[3] / "crashes"
+SHIPPED = sorted((CRASHES / "SHIPPED").read_text().split())
+CONV = case_of(
+    {"x0": "float32[1,1,4,4]", "w0": "float32[1,1,1,1]"}, [("v0", "conv2d", "x0 w0"), ("v1", "relu", "v0")], "v1"
+)
+OURS = case_of({"x0": "float32[2,3]", "x1": "float32[]"}, [("v0", "pow_scalar", "x0", {"exponent": 2})], "v0")
+FAILED = Raised(Stage.COMPILE, "tvm.error.InternalError", "Check failed: a == b (1 vs. 2) : they differ")
+IN_PASS = Blame(Place.PASS, "relu", "FuseOps")
+FX = replace(TVM, importer=Importer.FX)
+CUDA = replace(TVM, target="cuda")
+
+
+def title_of(
+    kind: Kind, evidence: Evidence, lane: LaneSpec = TVM, blame: Blame = NO_BLAME, stage: Stage | None = None
+) -> str:
+    return titles.title(record(CONV, kind, lane, evidence, blame=blame))
+
+
+OPS = "`F.conv2d` + `torch.relu`"
+BUG = "[Bug][Relax]"
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        (title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2")), f"{BUG} {OPS} gives wrong values"),
+        (
+            title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), blame=IN_PASS),
+            f"{BUG} {OPS} after `FuseOps` gives wrong values",
+        ),
+        (
+            title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), TVM_C, Blame(Place.CODEGEN)),
+            f"[Bug][Codegen][C] {OPS} gives wrong values (target c)",
+        ),
+        (
+            title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), CUDA, Blame(Place.CODEGEN)),
+            f"[Bug][Codegen][CUDA] {OPS} gives wrong values (target cuda)",
+        ),
+        (
+            title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), TVM_ONNX, Blame(Place.FRONTEND, "", "Conv")),
+            f"[Bug][Relax][Frontend][ONNX] {OPS} gives wrong values",
+        ),
+        (
+            title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), blame=Blame(Place.RUNTIME)),
+            f"[Bug][Relax][VM] {OPS} gives wrong values",
+        ),
+        (
+            title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), blame=Blame(Place.PASS, "", "tirx.Simplify")),
+            f"[Bug][TIR] {OPS} after `tirx.Simplify` gives wrong values",
+        ),
+        (
+            title_of(Kind.WRONG_DTYPE, Mismatch(0, "float32", "int64"), replace(TVM, pipeline=Pipeline.ZERO)),
+            f"{BUG} {OPS} gives int64 instead of float32 (pipeline zero)",
+        ),
+        (
+            title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2", WorstElement((0,), math.nan, 0.5, 0.0, 0.0))),
+            f"{BUG} {OPS} gives 0.5 instead of NaN",
+        ),
+        (
+            title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2", WorstElement((0,), 1.0, -math.inf, 0.0, 0.0))),
+            f"{BUG} {OPS} gives -inf instead of 1",
+        ),
+        (title_of(Kind.WRONG_SHAPE, Mismatch(0, "[]", "[1]")), f"{BUG} {OPS} gives shape [1] instead of []"),
+        (
+            title_of(Kind.SECOND_RUN_DIFFERS, Mismatch(0, "1", "2"), replace(TVM, passes=("ConvertLayout-packed",))),
+            f"{BUG} {OPS} gives different results each time (ConvertLayout)",
+        ),
+        (title_of(Kind.INTERNAL_ERROR, FAILED), f"{BUG} Compiling {OPS} fails: they differ"),
+        (title_of(Kind.INTERNAL_ERROR, FAILED, blame=IN_PASS), f"{BUG} `FuseOps` on {OPS} fails: they differ"),
+        (
+            title_of(Kind.REJECTED, Raised(Stage.IMPORT, "KeyError", "'main'"), FX),
+            f"[Bug][Relax][Frontend][Torch] `from_fx` on {OPS}: KeyError: 'main'",
+        ),
+        (
+            title_of(Kind.REJECTED, Raised(Stage.TRANSFORM, "E", ""), replace(TVM, passes=("ConvertLayout-packed",))),
+            f"{BUG} `ConvertLayout` on {OPS} fails with `E`",
+        ),
+        (
+            title_of(Kind.DIED, Died(Stage.RUN, Cause.SIGNAL, 11)),
+            f"{BUG} Running compiled {OPS} ends the process (SIGSEGV)",
+        ),
+        (title_of(Kind.OUT_OF_MEMORY, Died(Stage.COMPILE, Cause.MEMORY, 9)), f"{BUG} Compiling {OPS} takes all memory"),
+        (title_of(Kind.TIMED_OUT, TimedOut(Stage.COMPILE, 60.0)), f"{BUG} Compiling {OPS} does not come to an end"),
+        (
+            title_of(Kind.ILL_FORMED, IllFormed("import", "E", "no")),
+            f"[Bug][Relax][Frontend][Torch] Importing {OPS}: no",
+        ),
+        (
+            title_of(Kind.ILL_FORMED, IllFormed("FuseOps", "E", "no")),
+            f"{BUG} `FuseOps` on {OPS} gives an ill-formed module: no",
+        ),
+        (
+            title_of(Kind.CHECKER_GAP, Mutant("an argument less", MutantFate.DIED)),
+            f"{BUG} `relax.analysis.well_formed` accepts an ill-formed module (an argument less)",
+        ),
+        (
+            title_of(Kind.ALIASED_OUTPUT, SideEffect((), ((0, "x0"),))),
+            f"{BUG} A compiled model returns a tensor that shares memory with its input",
+        ),
+        (title_of(Kind.MODIFIED_INPUT, SideEffect(("x0",))), f"{BUG} Compiled {OPS} overwrites its input"),
+        (
+            title_of(Kind.BLOAT, Excess(Quantity.LIBRARY, 14_700_000, 1_470_000.0, "the parameters")),
+            f"{BUG} Compiling {OPS} gives 14.7 MB of library",
+        ),
+        (title_of(Kind.SLOW, Excess(Quantity.TIME, 20.0, 1.0, "x")), f"{BUG} Compiling {OPS} takes too long"),
+    ],
+)
+def test_titles(title: str, expected: str) -> None:
+    assert title == expected
+
+
+def test_a_long_message_is_left_out_and_not_cut() -> None:
+    title = title_of(Kind.REJECTED, Raised(Stage.COMPILE, "E", "word " * 100))
+    assert title == f"{BUG} Compiling {OPS} fails with `E`"
+
+
+OF_THE_HOUSE = (
+    "lane",
+    "envelope",
+    "oracle",
+    "sibling",
+    "witness",
+    "verdict",
+    "sighting",
+    "toolchain",
+    "-NHWC",
+    "form of",
+)
+"""Words that only difftvm uses. A maintainer of TVM reads a title alone."""
+
+
+@pytest.mark.parametrize("slug", SHIPPED)
+def test_the_title_of_a_shipped_finding_is_a_whole_sentence_for_a_maintainer(slug: str) -> None:
+    title = issue.title(read(CRASHES / slug))
+    assert len(title) <= 90
+    assert not title.endswith(("...", "\u2026"))
+    assert "..." not in title
+    assert not [word for word in OF_THE_HOUSE if word in title]
+    assert not re.search(r"fails( with .*)?$|a model", title), "it says what the message says, and of which operator"
+
+
+def test_shipped_findings_of_different_causes_have_different_titles() -> None:
+    assert len({issue.title(read(CRASHES / slug)) for slug in SHIPPED}) == len(SHIPPED)
+
+
+DTYPES = Raised(
+    Stage.IMPORT,
+    "TypeError",
+    "Binary operators must have the same datatype for both operands.  However, R.maximum(x1, lv) uses datatype "
+    'T.float32 on the LHS (Type of R.Tensor((), dtype="float32")), and datatype T.int64 on the RHS (Type of '
+    'R.Tensor((), dtype="int64")).',
+)
+SIX = case_of({"x0": "float32[2]"}, [(f"v{n}", "relu", f"v{n - 1}" if n else "x0") for n in range(6)], "v5")
+
+
+def of_six(kind: Kind, evidence: Evidence, lane: LaneSpec = TVM) -> str:
+    return titles.title(record(SIX, kind, lane, evidence))
+
+
+def wrong(actual: float) -> Mismatch:
+    return Mismatch(0, "2", str(actual), WorstElement((0,), 2.0, actual, 0.0, 0.0))
+
+
+TORCH = "[Bug][Relax][Frontend][Torch]"
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        (of_six(Kind.REJECTED, DTYPES), f"{TORCH} Importing `torch.relu` fails: operands are float32 and int64"),
+        (of_six(Kind.REJECTED, DTYPES, FX), f"{TORCH} `from_fx` on `torch.relu`: operands are float32 and int64"),
+        (
+            of_six(Kind.ILL_FORMED, IllFormed("FuseOps", "ValueError", "Var gv is not defined.")),
+            f"{BUG} `FuseOps` on `torch.relu`: a variable is not defined",
+        ),
+        (of_six(Kind.WRONG_VALUE, wrong(1.5)), f"{BUG} `torch.relu` gives wrong values: 1.5 instead of 2"),
+        (of_six(Kind.WRONG_VALUE, wrong(2.00001)), f"{BUG} `torch.relu` gives wrong values"),
+        (
+            of_six(Kind.WRONG_SHAPE, Mismatch(0, "[1, 2, 3, 4, 5, 6, 7, 8]", "[1, 2, 3, 4, 5, 6]")),
+            f"{BUG} `torch.relu` gives shape [1,2,3,4,5,6] instead of [1,2,3,4,5,6,7,8]",
+        ),
+    ],
+)
+def test_a_title_says_what_the_message_says(title: str, expected: str) -> None:
+    assert title == expected
+
+
+CONVERTED = Blame(Place.FRONTEND, "relu", "_relu")
+LEGALIZED = Blame(Place.LEGALIZATION, "relu", "relax.nn.relu")
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        (
+            title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), blame=CONVERTED),
+            f"[Bug][Relax][Frontend][Torch] {OPS} gives wrong values",
+        ),
+        (
+            title_of(Kind.WRONG_VALUE, Mismatch(0, "1", "2"), TVM_C, LEGALIZED),
+            f"{BUG} {OPS} gives wrong values (target c)",
+        ),
+    ],
+)
+def test_a_title_without_room_leaves_out_the_converter_or_legalization(title: str, expected: str) -> None:
+    assert title == expected
+
+
+def test_a_title_without_room_names_the_operator_rather_than_the_tensor() -> None:
+    boxes = {"x0": "float32[1,1,4]", "x1": "float32[1,1,1]"}
+    case = case_of(boxes, [("v0", "NonMaxSuppression-11", "x0 x1", {"then": "ReduceSum"})], "v0", opset=17)
+    access = MemoryAccess(Access.READ, "output 0", Side.INSIDE, 0, "int64")
+    title = titles.title(record(case, Kind.UNINITIALISED_READ, TVM, access))
+    assert title == "[Bug][Relax] Compiled `NonMaxSuppression` uses memory that nothing has written"
+
+
+def test_a_title_is_printable() -> None:
+    """It is sent to a tracker as it is."""
+    evidence = Raised(Stage.COMPILE, "E", "\u202eevil \x00 \u200b")
+    shown = title_of(Kind.INTERNAL_ERROR, evidence)
+    assert shown.isprintable()
+    assert "\\u202eevil" in shown
+
+
+def test_a_long_message_does_not_take_the_cause_from_the_title() -> None:
+    title = title_of(Kind.REJECTED, Raised(Stage.IMPORT, "E", "word " * 100), blame=CONVERTED)
+    assert title == f"[Bug][Relax][Frontend][Torch] Importing {OPS} fails in `_relu`"
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+def test_every_kind_has_a_title_that_has_room(kind: Kind) -> None:
+    calls = [(f"v{at}", "conv2d", f"v{at - 1} w0" if at else "x0 w0") for at in range(5)]
+    types = {"x0": "float32[1,1,4,4]", "w0": "float32[1,1,1,1]"}
+    blame = Blame(Place.FRONTEND, "conv2d", "a_converter_with_a_name_that_is_longer_than_any_title_may_be_" * 2)
+    for evidence in (
+        Raised(Stage.IMPORT, "a.VeryLongNameOfAnException" * 4, "word " * 100),
+        Mismatch(0, "1" * 99, "2"),
+    ):
+        finding = record(case_of(types, calls, "v4"), kind, TVM, evidence, blame=blame)
+        assert 20 < len(titles.title(finding)) <= titles.TITLE
+
+
+def test_what_others_get_wrong_is_not_tagged_relax() -> None:
+    finding = record(CONV, Kind.REJECTED, TVM, Raised(Stage.EXPORT, "E", "no way"), component=Component.EXPORTER)
+    assert titles.title(finding) == f"[Bug][torch export] Exporting {OPS} fails: no way"

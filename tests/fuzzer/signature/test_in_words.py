@@ -1,0 +1,108 @@
+"""What exceptions say, in the words of a person: examples, and all recorded failures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from recording import paths, read
+
+from fuzzer.findings import finding_file
+from fuzzer.signature import readable
+from fuzzer.signature.in_words import checker_in_words, in_words, main_clause
+from fuzzer.signature.message_table import MESSAGES
+from oracles.outcome import Frame, Raised, Stage
+
+CRASHES = Path(__file__).parents[3] / "crashes"
+MUL = Frame("/project/src/target/llvm/codegen_llvm.cc", 1616, "llvm::Value* tvm::codegen::CodeGenLLVM::CreateMul(int)")
+CALLS = Frame(
+    "/project/src/target/source/codegen_c.cc", 9, "void tvm::codegen::CodeGenC::Dispatch_(int, std::ostream&)"
+)
+NO_FLOAT = "Check failed: (t.MatchesCode(DLDataTypeCode::kDLFloat)) is false: "
+
+
+def raised(message: str, *frames: Frame, type: str = "tvm.error.InternalError") -> Raised:
+    return Raised(Stage.COMPILE, type, message, frames)
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        (raised(NO_FLOAT, MUL), ("`CreateMul` gets neither an integer nor a float", "`CreateMul` takes no such type")),
+        (raised("Check failed: (a == b) is false: ", MUL), ("a check fails in `CreateMul`",)),
+        (raised("Check failed: (a == b) is false: "), ()),
+        (raised("Check failed: a == b (1 vs. 2) : No type", MUL), ("No type in `CreateMul`", "No type")),
+        (raised("Unresolved call f", CALLS), ("Unresolved call f in `CodeGenC::Dispatch_`", "Unresolved call f")),
+        (raised("0", type="KeyError"), ("KeyError: 0",)),
+        (raised("", type="KeyError"), ()),
+        (raised("x and y must agree: a vs b", MUL), ("x and y must agree: a vs b", "x and y must agree")),
+        (raised("one line\n\nand advice on the next"), ("one line",)),
+        (raised("Compilation error:\na.c:1:2: error: ‘half’ undeclared (first use in this function); did you mean x?"),
+         ("the C compiler says: ‘half’ undeclared", "‘half’ undeclared")),
+    ],
+)  # fmt: skip
+def test_the_fullest_text_comes_first(message: Raised, words: tuple[str, ...]) -> None:
+    assert in_words(message) == words
+
+
+@pytest.mark.parametrize(
+    ("message", "clause"),
+    [
+        ("Check failed: (a >= 0) is false: cannot make uint from -1", "cannot make uint from -1"),
+        ("Take op requires integers. However, it has bool", "Take op requires integers"),
+        ("tuple index out of range", "tuple index out of range"),
+        ("error: no such file --> <str>:1:12", "no such file"),
+    ],
+)
+def test_the_main_clause_of_a_message(message: str, clause: str) -> None:
+    assert main_clause(message) == clause
+
+
+def test_what_the_checker_of_modules_says() -> None:
+    assert checker_in_words("Var s69 is not defined.") == "a variable is not defined"
+    assert checker_in_words("Function main has no type. It must have one.") == "Function main has no type"
+
+
+def recorded() -> Iterator[Raised]:
+    """What was raised in the recorded failures and in the findings that ship with difftvm."""
+    evidence = [failure.finding.evidence for path in paths() for failure in read(path).failures]
+    evidence += [doc.evidence.evidence for _, doc in finding_file.readable(finding_file.folders_in(CRASHES))]
+    return (each for each in evidence if isinstance(each, Raised))
+
+
+LONGEST = 60
+"""How long the shortest text of a recorded message may be: a title has that much room beside its area."""
+
+
+def test_each_recorded_message_has_a_short_text() -> None:
+    found = {each.message: in_words(each) for each in recorded()}
+    assert len(found) > 150
+    assert [message for message, words in found.items() if not words or len(words[-1]) > LONGEST] == []
+
+
+OF_CAMPAIGNS = {
+    "emit_te now only supports Tensor that has ShapeExpr shape": "`emit_te` needs a known shape",
+    "Data type T.bfloat16 not supported for isnan op. Skipping isnan op...": "`isnan` takes no bfloat16",
+    "CodeGenVM cannot emit this Relax operator directly. Run the appropriate lowering pass, or route the operator to "
+    "an external codegen before VM codegen.\nOffending call:\nR.add(alloc2, x0)": "`R.add` is not lowered",
+    "Check failed: (ffi::StructuralEqual()(value->ty, var->ty)) is false: ": "a variable has a wrong type",
+    "ones_like(): argument 'input' (position 1) must be Tensor, not int": "`ones_like` gets `int`",
+    "ScalarType ComplexDouble is an unexpected tensor scalar type": "ComplexDouble type",
+    "'Proxy' object does not support item assignment": "`Proxy` takes no item assignment",
+    "Reshape requires the input new shape to be Shape. However, the given one is relax.TensorType":
+        "the new shape is a tensor",
+}  # fmt: skip
+"""Messages that are not recorded, and their shortest texts."""
+
+
+@pytest.mark.parametrize("message", OF_CAMPAIGNS)
+def test_messages_of_campaigns(message: str) -> None:
+    assert in_words(raised(message))[-1] == OF_CAMPAIGNS[message]
+
+
+def test_each_row_of_the_table_says_what_some_message_says() -> None:
+    messages = [" ".join(readable(each).split()) for each in (*(each.message for each in recorded()), *OF_CAMPAIGNS)]
+    unused = [pattern for pattern, *_ in MESSAGES if not any(re.search(pattern, message) for message in messages)]
+    assert unused == []
