@@ -140,10 +140,10 @@ def _with_less_and_less(record: FindingRecord) -> Iterator[str]:
 
 
 def _ill_formed(names: str, evidence: IllFormed) -> Iterator[str]:
-    said, transform = checker_in_words(evidence.message), wording.pass_of_tvm(evidence.after)
+    problem, transform = checker_in_words(evidence.message), wording.pass_of_tvm(evidence.after)
     step = f"importing {names}" if evidence.after == IMPORT else f"`{transform}` on {names}"
-    yield f"{step} gives an ill-formed module: {said}"
-    yield f"{step}: {said}"
+    yield f"{step} gives an ill-formed module: {problem}"
+    yield f"{step}: {problem}"
     yield f"{step} gives an ill-formed module"
 
 

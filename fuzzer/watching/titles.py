@@ -83,9 +83,9 @@ def _fails(doc: FindingDoc) -> Iterator[str]:
     if doc.kind in WRONG:
         yield f" {WRONG[doc.kind]}"
     elif isinstance(evidence, Raised):
-        for said in in_words(evidence):
-            yield f" fails: {said}"
-            yield f": {said}"
+        for problem in in_words(evidence):
+            yield f" fails: {problem}"
+            yield f": {problem}"
         yield f" fails with `{evidence.type.rpartition('.')[2]}`"
     elif isinstance(evidence, IllFormed):
         yield f" gives an ill-formed module after {evidence.after}: {checker_in_words(evidence.message)}"
