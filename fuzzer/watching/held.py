@@ -34,7 +34,7 @@ MOST_COST = 0.02
 """The largest part of one core that the computation of a value may take."""
 
 
-NEWS_COST = 0.1
+NEWS_COST = 0.03
 """The largest part of one core where there is news."""
 
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from fuzzer.findings import finding_file
 from fuzzer.findings.families.similarity import log_odds, weights
-from fuzzer.findings.families.traits import traits_of
+from fuzzer.findings.families.traits import Traits, traits_of
 from fuzzer.findings.finding_doc import FindingDoc
 from generators import case_file
 from generators.graph import Invalid
@@ -33,9 +33,27 @@ def families(findings: Iterable[Saved]) -> list[list[Saved]]:
     in_order = sorted(findings, key=lambda each: (each[1].found, each[1].signature))
     compared = [each for each in in_order if _is_compared(each[1])]
     alone = [[each] for each in in_order if not _is_compared(each[1])]
-    traits = [traits_of(doc, input_types(folder)) for folder, doc in compared]
-    together = put_together(range(len(compared)), lambda a, b: log_odds(traits[a], traits[b]), weights().threshold)
+    together = _places([traits_of(doc, input_types(folder)) for folder, doc in compared])
     return [*([compared[place] for place in family] for family in together), *alone]
+
+
+_last: tuple[Sequence[Traits], Sequence[Sequence[int]]] = (), ()
+"""The last findings whose families were asked for, and these families."""
+
+
+def _places(traits: Sequence[Traits]) -> list[list[int]]:
+    """The families of findings, by their places. Those of the findings with which the last call began are known: a
+    campaign that is watched asks again with each new finding."""
+    global _last
+    before, families = _last
+    known = 0
+    while known < min(len(before), len(traits)) and before[known] == traits[known]:
+        known += 1
+    begun = [left for family in families if (left := [place for place in family if place < known])]
+    later = range(known, len(traits))
+    found = put_together(later, lambda a, b: log_odds(traits[a], traits[b]), weights().threshold, begun)
+    _last = traits, found
+    return found
 
 
 def relatives(folder: Path) -> list[Path]:
@@ -58,10 +76,13 @@ def input_types(folder: Path) -> tuple[str, ...]:
         return ()
 
 
-def put_together(findings: Iterable[T], odds: Callable[[T, T], float], threshold: float) -> list[list[T]]:
+def put_together(
+    findings: Iterable[T], odds: Callable[[T, T], float], threshold: float, begun: Iterable[Sequence[T]] = ()
+) -> list[list[T]]:
     """Return the families, each with its members in the given order. A finding joins the family to which it is nearest,
-    if it is near enough. `odds` are the log odds that two findings have one cause."""
-    found: list[list[T]] = []
+    if it is near enough. `odds` are the log odds that two findings have one cause. `begun` are the families of earlier
+    findings, in their order."""
+    found = [list(family) for family in begun]
     for finding in findings:
         nearness = [_nearness([max(odds(finding, member), LEAST) for member in family]) for family in found]
         if nearness and max(nearness) >= threshold:

@@ -163,3 +163,11 @@ def test_a_folder_that_is_still_being_written_is_no_finding(tmp_path: Path, save
     shutil.copytree(saved, saved.with_name(".tmp-abc"))
     assert finding_file.folders_in(saved.parent) == [saved]
     assert finding_file.folders_in(tmp_path / "nowhere") == []
+
+
+def test_a_document_that_was_valid_is_checked_again_where_it_has_changed(saved: Path) -> None:
+    assert finding_file.read(saved) == finding_file.read(saved)
+    renamed(saved, "../../x")
+    for _ in range(2):
+        with pytest.raises(Invalid, match="slug"):
+            finding_file.read(saved)

@@ -148,6 +148,17 @@ def test_what_takes_long_is_computed_less_often(monkeypatch: pytest.MonkeyPatch)
     assert len(computed) == 3, "at 0; at 50, because it took 1 s; at 60, because then it took 0.1 s"
 
 
+def test_news_are_computed_sooner_and_take_a_small_part_of_a_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter((0.0, 0.3, 1.0, 1.3))
+    monkeypatch.setattr("fuzzer.watching.held.time.thread_time", lambda: next(clock))
+    computed: list[int] = []
+    stamps = iter(range(10))
+    value = Cached(20.0, lambda: computed.append(0), lambda: next(stamps))
+    for now in (0.0, 9.9, 10.1):
+        value.value(now, False)
+    assert len(computed) == 2, "at 0; at 10.1, because it took 0.3 s, which is three per cent of 10 s"
+
+
 def test_rates_are_of_the_last_minute() -> None:
     rates = Rates()
     assert rates.of(0.0, 100) == (0.0,)

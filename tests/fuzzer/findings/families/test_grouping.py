@@ -118,3 +118,30 @@ def test_a_damaged_finding_of_the_family_does_not_hold_back_a_draft(doc: Finding
     assert [each.doc.slug for each in drafts.read(saved).relatives] == ["same"]
     (copy / case_file.JSON_NAME).write_text("{}")
     assert drafts.read(saved).relatives == ()
+
+
+def test_families_that_are_known_are_not_looked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    folders = finding_file.folders_in(Path(__file__).parents[4] / finding_file.CRASHES)[:40]
+    saved = [(folder, finding_file.read(folder)) for folder in folders]
+    compared_pairs: list[tuple[Traits, Traits]] = []
+
+    def counted(one: Traits, other: Traits) -> float:
+        compared_pairs.append((one, other))
+        return log_odds(one, other)
+
+    monkeypatch.setattr("fuzzer.findings.families.grouping.log_odds", counted)
+
+    def of(findings: list[tuple[Path, FindingDoc]], *, knows_some: bool) -> list[list[str]]:
+        if not knows_some:
+            monkeypatch.setattr("fuzzer.findings.families.grouping._last", ((), ()))
+        compared_pairs.clear()
+        return [[doc.slug for _, doc in family] for family in families(findings)]
+
+    in_order = sorted(saved, key=lambda each: (each[1].found, each[1].signature))
+    fresh, pairs = of(in_order, knows_some=False), len(compared_pairs)
+    compared = [doc for _, doc in in_order if doc.component is Component.TVM and not doc.flaky]
+    assert pairs == len(compared) * (len(compared) - 1) / 2
+    of(in_order[:-1], knows_some=False)
+    assert of(in_order, knows_some=True) == fresh
+    assert len(compared_pairs) <= len(compared) - 1
+    assert of(in_order[1:], knows_some=True) == of(in_order[1:], knows_some=False), "the first finding is gone"
