@@ -207,12 +207,17 @@ _OPERATORS = re.compile(
     r"\bOp\([^()]*\)|\b(?:intrinsic |operator |op )?(?:tirx?|relax|topi|te|aten|onnx|prim|torch|nn|R)(?:(?:\.|::)\w+)+"
     r"|\b(?:intrinsic|operator|op) \w+"
     r"|(?<= in )[A-Z]\w+(?=\.?$)|(?<=')\w+(?=' object\b)|(?<=[Bb]uffer )\w*[\d_]\w*"
+    r"|(?<=^Var )\w+(?= is not defined)|(?<=^object of type ')\w+(?=')|(?<=^Cannot convert )\w+(?= with type )"
 )
-"""The last line is for nodes of ONNX (`Missing outputs in MaxPool`), types of operands (`'Var' object has no
-attribute`) and buffers (`The buffer x_red_temp_v0`)."""
+"""The last two lines are for nodes of ONNX (`Missing outputs in MaxPool`), types of operands (`'Var' object has no
+attribute`, `object of type 'Var' has no len()`), buffers (`The buffer x_red_temp_v0`), variables (`Var storage1 is not
+defined`) and nodes of PyTorch's graph (`Cannot convert getitem with type`)."""
+
+_UNPACKED = re.compile(r"^(?:not enough|too many) values to unpack \(.*\)$")
 
 
 def without_operators(text: str) -> str:
-    """A skeleton without the names of operators, intrinsics and buffers in it: `Unresolved call OP`. Provisional causes
-    are compared by it; signatures keep the names, because two operators may have two bugs."""
-    return _OPERATORS.sub("OP", text)
+    """A skeleton without the names of operators, intrinsics, buffers and variables in it: `Unresolved call OP`. A tuple
+    of another length than expected has one text, whether it is shorter or longer. Provisional causes are compared by
+    it; signatures keep the names, because two operators may have two bugs."""
+    return _OPERATORS.sub("OP", _UNPACKED.sub("another number of values to unpack", text))

@@ -6,8 +6,9 @@ confirmed. Then those of the finding's converter are its further sightings, and 
 causes of which nothing is confirmed.
 
 Other sightings are one cause where they show in the same way, with the same importer and target, and are suspected of
-the same operator. One whose suspect is one of a few operators joins the largest cause of one of these. A failure with
-a message joins the wrong types of an operator where a wrong type of this operator has led to it.
+operators of the same name (`conv1d` and `conv2d`, `div` and `div_scalar`). One whose suspect is one of a few operators
+joins the largest cause of one of these. A failure with a message joins the wrong types of an operator where a wrong
+type of this operator has led to it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from fuzzer.campaign.triage.priority import severity
+from fuzzer.findings.families.traits import name_of
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.signature import CALLED_BY, Signature, interchangeable_kinds, without_operators
 from fuzzer.triage.suspect import NO_SUSPECT, Certainty, Suspect
@@ -34,13 +36,14 @@ def key_of_cause(signature: Signature, lane: LaneSpec, suspect: Suspect, ops: It
     nothing is suspected."""
     kind = Kind.WRONG_VALUE if interchangeable_kinds(signature.kind, Kind.WRONG_VALUE) else signature.kind
     component, of = signature.component, (lane.importer.row.family, lane.target)
+    names = map(name_of, suspect.operators or sorted(set(ops)))
     if suspect.shows_as:
-        return component, suspect.shows_as, "", "", "", *of, *suspect.operators
+        return component, suspect.shows_as, "", "", "", *of, *names
     if not signature.needs_ops or kind is Kind.ILL_FORMED:  # the checker's message is one where no pass is named too
         place = signature.frame.partition(CALLED_BY)[0]
         return component, kind, signature.error, without_operators(signature.skeleton), place
     how = component, kind, without_operators(signature.skeleton), signature.against, signature.by
-    return *how, *of, *(suspect.operators or sorted(set(ops)))
+    return *how, *of, *names
 
 
 def raised_alike(one: Signature, other: Signature) -> bool:
@@ -125,7 +128,7 @@ def _joined(docs: Sequence[FindingDoc]) -> list[Key]:
         if not doc.identity.needs_ops or not 1 < len(doc.suspect.operators) <= FEW:
             return key
         how = key[: len(key) - len(doc.suspect.operators)]
-        others = [(*how, operator) for operator in doc.suspect.operators]
+        others = [(*how, name_of(operator)) for operator in doc.suspect.operators]
         largest = max(others, key=lambda each: sizes[each])
         return largest if sizes[largest] else key
 

@@ -78,7 +78,7 @@ class Item:
     def worth(self, *, whatever_it_costs: bool) -> tuple[int, float]:
         """The cause of the item with the highest worth is investigated next. What was tried less often goes first: an
         investigation that fails holds up no other."""
-        cost = 1.0 if whatever_it_costs else expected_seconds(self.kind)
+        cost = 1.0 if whatever_it_costs else expected_seconds(self.kind, self.stage, self.lane)
         return -self.attempts.begun, self.severity * (LEAST_DISTANCE + self.distance) / cost
 
     @property

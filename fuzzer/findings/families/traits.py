@@ -91,6 +91,11 @@ _GENERAL_WORDS = frozenset(
 )
 
 
+def name_of(operator: str) -> str:
+    """What operators of one name have in common: `conv#` of `conv1d` and `conv2d`, `div` of `div` and `div_scalar`."""
+    return "_".join(word for word in _stem(operator).split("_") if word not in _GENERAL_WORDS) or operator
+
+
 def _stem(name: str) -> str:
     return re.sub(r"\d+d?", "#", name)
 

@@ -7,7 +7,15 @@ from dataclasses import replace
 import pytest
 from graphs_by_hand import case_of
 
-from fuzzer.campaign.triage.priority import SEVERITY, Traits, distance, severity, traits_of, traits_of_saved
+from fuzzer.campaign.triage.priority import (
+    SEVERITY,
+    Traits,
+    distance,
+    expected_seconds,
+    severity,
+    traits_of,
+    traits_of_saved,
+)
 from fuzzer.lanes import EVERY_TVM_LANE, ONNXRUNTIME, TVM_LANES
 from fuzzer.signature import Signature
 from oracles.finding import Component, Finding, Kind, Mismatch
@@ -75,3 +83,14 @@ def test_a_saved_finding_has_no_dtypes_and_equals_its_sighting_otherwise() -> No
     saved = traits_of_saved(["neg"], LAYOUT, LANE)
     assert saved.dtypes == ()
     assert distance(saved, traits_of(case.graph, LAYOUT, (LANE,))) == 0
+
+
+def test_what_compiles_nothing_and_has_a_message_costs_least() -> None:
+    by_name = {lane.name: lane for lane in EVERY_TVM_LANE}
+    fx, export = by_name["relax-fx-llvm"], by_name["relax-export-llvm"]
+    error, wrong = Kind.INTERNAL_ERROR, Kind.WRONG_VALUE
+    failures = [(error, Stage.IMPORT, fx), (error, Stage.COMPILE, fx), (error, Stage.COMPILE, export)]
+    failures += [(wrong, Stage.RUN, fx), (wrong, Stage.RUN, export), (Kind.DIED, Stage.RUN, fx)]
+    failures += [(Kind.TIMED_OUT, Stage.RUN, fx)]
+    costs = [expected_seconds(*each) for each in failures]
+    assert costs == sorted(set(costs))

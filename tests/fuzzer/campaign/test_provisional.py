@@ -42,6 +42,10 @@ def sizes(*docs: FindingDoc) -> list[int]:
         ("Missing outputs. Got 1 in MaxPool.", "Missing outputs. Got 1 in Unique."),
         ("'Var' object has no attribute 'value'", "'Mul' object has no attribute 'value'"),
         ("The buffer x_red_temp_v0 has dtype int64", "The buffer y_red_temp_v1 has dtype int64"),
+        ("Var storage is not defined.", "Var storage7 is not defined."),
+        ("object of type 'Var' has no len()", "object of type 'DataflowVar' has no len()"),
+        ("Cannot convert sub with type <class 'Node'>", "Cannot convert getitem with type <class 'Node'>"),
+        ("too many values to unpack (expected 2)", "not enough values to unpack (expected 2, got 1)"),
     ],
 )
 def test_the_name_of_an_operator_in_a_message_tells_no_causes_apart(one: str, other: str) -> None:
@@ -80,6 +84,12 @@ def test_wrong_results_are_one_cause_where_one_operator_is_suspected() -> None:
     assert sizes(*docs, waits(chain("abs", "erf"), wrong(), ABS)) == [2, 1]
     assert sizes(*docs, waits(chain("erf"), wrong(Kind.WRONG_DTYPE), ERF)) == [2, 1]
     assert sizes(*(waits(chain(op, "neg"), wrong()) for op in ("sin", "cos"))) == [1, 1], "nothing is suspected"
+
+
+@pytest.mark.parametrize(("one", "other"), [("conv1d", "conv2d"), ("div", "div_scalar")])
+def test_wrong_results_of_operators_of_one_name_are_one_cause(one: str, other: str) -> None:
+    suspects = [Suspect((op,), f"{op} of int8; rank 2", Certainty.SEEN) for op in (one, other, "erf")]
+    assert sizes(*(waits(chain("abs"), wrong(), suspect) for suspect in suspects)) == [2, 1]
 
 
 def test_one_of_a_few_suspects_joins_the_largest_cause() -> None:

@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[4] / "benchmarks"))
 import families as benchmark
 
 from fuzzer.findings.families.similarity import features, weights
+from fuzzer.findings.families.traits import name_of
 
 FINDINGS = benchmark.read()
 
@@ -71,6 +72,18 @@ def test_b_cubed(families: list[list[str]], precision: float, recall: float) -> 
     traits = FINDINGS[0].traits
     made = [[benchmark.Labelled(name, name[0], "", "", "", traits) for name in family] for family in families]
     assert benchmark.b_cubed(made) == pytest.approx((precision, recall))
+
+
+def test_wrong_results_of_operators_of_one_name_have_one_cause() -> None:
+    groups: dict[tuple[str, ...], list[benchmark.Labelled]] = {}
+    for each in FINDINGS:
+        of = each.traits
+        if not of.words:
+            names = sorted(map(name_of, of.operators))
+            groups.setdefault((of.symptom, of.importer, of.target, *names), []).append(each)
+    precision, _ = benchmark.b_cubed(groups.values())
+    assert precision >= 0.99
+    assert sum(len(group) > 1 for group in groups.values()) >= 10
 
 
 def test_rows_come_back() -> None:
