@@ -28,7 +28,7 @@ from fuzzer.findings import record
 from fuzzer.findings.check_failures import fails_check
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.isolate.fleet import Fleet
-from fuzzer.report import wording
+from fuzzer.report.title import plain_title
 from fuzzer.system.files import write_atomically
 from fuzzer.toolchains import preload
 from fuzzer.toolchains.registry import finder
@@ -190,6 +190,6 @@ def _paths() -> list[str]:
 
 
 def _found(folder: Path, doc: FindingDoc, file: Path) -> FoundFailure:
-    title = wording.plain_title(record.read(folder))
+    title = plain_title(record.read(folder))
     replay = shlex.join(["fuzz", "--replay", str(folder), "--preload", str(file)])
     return FoundFailure(doc.slug, title, str(doc.kind), tuple(doc.ops), folder, folder / "repro.py", replay)

@@ -19,7 +19,8 @@ from fuzzer.api.found_failure import FoundFailure
 from fuzzer.commands.options import JsonFlag, PreloadFile
 from fuzzer.commands.with_options import with_options
 from fuzzer.lanes import EVERY_LANE
-from fuzzer.report.wording import capital, way
+from fuzzer.report.plain_text import capital
+from fuzzer.report.sentences import way
 from fuzzer.seeds.module import MODULE, export_module
 from fuzzer.seeds.own_weights import Weights
 from fuzzer.system import last_list, temporary

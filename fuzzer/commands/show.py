@@ -15,7 +15,7 @@ from fuzzer.findings.headline import headline
 from fuzzer.findings.named import finding_named
 from fuzzer.findings.record import FindingRecord, read
 from fuzzer.findings.severity import severity_of
-from fuzzer.report import wording
+from fuzzer.report import sentences
 from fuzzer.report.document import Format, text
 from fuzzer.report.listing import listing
 from fuzzer.system.terminal import echo, next_line
@@ -75,9 +75,9 @@ def _of_finding(folder: Path, record: FindingRecord) -> Iterator[str]:
     yield f"severity: {severity.level}: {'; '.join(severity.reasons)}"
     yield f"seen: {headline(shown.finding)}"
     yield f"confirmed: {doc.confirmed} runs failed; fails in {', '.join(doc.lanes)}"
-    yield f"at fault: {doc.component}" + (f": {blamed}" if (blamed := wording.culprit(record)) else "")
+    yield f"at fault: {doc.component}" + (f": {blamed}" if (blamed := sentences.culprit(record)) else "")
     yield f"condition: {_condition(folder, record)}"
-    if released := wording.released(record):
+    if released := sentences.released(record):
         yield f"releases: {released}"
     yield from (f"perhaps known upstream: {row}" for row in upstream.related(doc))
     yield "model:"

@@ -14,8 +14,9 @@ from fuzzer.dashboard.drawing import Drawing, drawing
 from fuzzer.filing.ledger import LedgerEntry
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.findings.record import FindingRecord, read
-from fuzzer.report import issue, page, regression_test, scope_section, wording
+from fuzzer.report import issue, page, regression_test, scope_section, sentences
 from fuzzer.report.evidence import shown_evidence
+from fuzzer.report.plain_text import capital
 from fuzzer.signature import readable
 from fuzzer.triage.scope.statement import Answer, Variation
 from fuzzer.triage.scope.words import sentence
@@ -179,7 +180,7 @@ def _row(each: Ranked, causes: Causes, context: FindingContext, detail: FindingD
     blame, releases = doc.blame, doc.releases
     return FindingRow(
         doc.slug,
-        wording.capital(context.titles.of(causes.folders[doc.slug], doc)),
+        capital(context.titles.of(causes.folders[doc.slug], doc)),
         doc.signature,
         doc.kind,
         doc.component,
@@ -212,7 +213,7 @@ def _detail(path: Path) -> FindingDetail:
     record = read(path).shown
     diff, what = list(page.difference(record)), shown_evidence(record)
     return FindingDetail(
-        wording.summary(record),
+        sentences.summary(record),
         sentence(record.doc.scope, record.case.graph),
         what.rows,
         _excerpt(_message(record) or what.printed, MESSAGE_CHARS),

@@ -16,7 +16,7 @@ from fuzzer.findings.record import record_of
 from fuzzer.isolate.fleet import Lab
 from fuzzer.lanes.model_lanes import LaneChoice, lanes_for
 from fuzzer.report.own_script import warning, with_own_script
-from fuzzer.report.wording import plain_title
+from fuzzer.report.title import plain_title
 from fuzzer.seeds import whole_model
 from fuzzer.seeds.whole_model import WholeModel
 from fuzzer.signature import Signature

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from fuzzer.findings.record import FindingRecord
-from fuzzer.report import wording
+from fuzzer.report.plain_text import size
 from fuzzer.signature import is_difftvm_frame, readable
 from generators.dialect import dialect_named, words_for
 from oracles.finding import PYTORCH, Excess, Kind, Mismatch, Quantity, SideEffect, runs_exported_program
@@ -53,7 +53,7 @@ def shown_evidence(record: FindingRecord) -> ShownEvidence:
         case MemoryAccess() as access:
             return ShownEvidence((("access", access.does), ("dtype", access.dtype)))
         case Excess(quantity=quantity, measured=measured, allowed=allowed, against=against):
-            show = _seconds if quantity is Quantity.TIME else wording.size
+            show = _seconds if quantity is Quantity.TIME else size
             return ShownEvidence(((str(quantity), show(measured)), (f"ample beside {against}", show(allowed))))
         case _:
             assert_never(record.doc.evidence.evidence)

@@ -13,11 +13,13 @@ from fuzzer.findings import upstream
 from fuzzer.findings.record import AFTER, BEFORE, FindingRecord
 from fuzzer.findings.severity import KINDS
 from fuzzer.isolate.bare_script import BareRun
-from fuzzer.report import repro, sanitizer_section, scope_section, summary, wording
+from fuzzer.report import repro, sanitizer_section, scope_section, sentences, summary
 from fuzzer.report import title as titles
+from fuzzer.report.area import area, other
 from fuzzer.report.evidence import shown_evidence
 from fuzzer.report.markdown import block, cell, code, details, heading, prose, shortened, table
 from fuzzer.report.no_script import why_no_script
+from fuzzer.report.plain_text import LINE, cut, first_line
 from fuzzer.report.requirements import PACKAGES, requirements_of, versions_of
 from fuzzer.seeds.own_weights import WITH_OWN_WEIGHTS
 from fuzzer.signature.blame import ReleaseVerdict
@@ -64,7 +66,7 @@ def body(record: FindingRecord, family: Sequence[FindingRecord] = (), bare: Bare
     is a run of the script in a bare environment."""
     doc, shown = record.doc, record.shown
     sections = {
-        "Expected behavior": prose(wording.expected(shown)),
+        "Expected behavior": prose(sentences.expected(shown)),
         "Actual behavior": _actual(shown),
         **({"Scope": scope_section.text(shown, record.case.graph)} if doc.scope.cases else {}),
         **({"Perhaps of the same cause": _family(family)} if family else {}),
@@ -92,7 +94,7 @@ def _in_short(record: FindingRecord) -> str:
     doc, evidence = record.doc, record.doc.evidence.evidence
     text = KINDS[doc.kind][1]
     if isinstance(evidence, Raised):
-        text += f": {evidence.type}: {wording.cut(wording.first_line(evidence.message), wording.LINE)}"
+        text += f": {evidence.type}: {cut(first_line(evidence.message), LINE)}"
     return f"{text}. {sentence(doc.scope, record.case.graph)}" if doc.scope.is_certain else text
 
 
@@ -163,14 +165,10 @@ def _triage(record: FindingRecord) -> str:
     """Labels of TVM's tracker, issues that are perhaps related, and the component at fault if it is not TVM."""
     doc = record.doc
     labels = ["needs-triage", "type: bug"]
-    if "[Frontend]" in wording.area(record):
+    if "[Frontend]" in area(record):
         labels.append({"onnx": "frontend:onnx", "torch": "frontend:pytorch"}[doc.lane.importer.row.frontend])
     perhaps = "".join(f"* perhaps related: {prose(str(row))}\n" for row in upstream.related(doc))
-    others = (
-        ""
-        if doc.component is Component.TVM
-        else f"* at fault: {prose(wording.other(doc.component, doc.lane))}, not TVM\n"
-    )
+    others = "" if doc.component is Component.TVM else f"* at fault: {prose(other(doc.component, doc.lane))}, not TVM\n"
     return "".join(f"* {label}\n" for label in labels) + perhaps + others
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fuzzer.findings.record import FindingRecord
-from fuzzer.report import issue, repro, sanitizer_section, wording
+from fuzzer.report import issue, repro, sanitizer_section, sentences
 from fuzzer.report.evidence import shown_evidence
 from fuzzer.report.html_pages import environment
 from generators.dialect import Dialect, dialect_named
@@ -36,8 +36,8 @@ def html(record: FindingRecord) -> str:
         title=issue.title(record),
         record=record,
         doc=record.doc,
-        summary=wording.summary(record),
-        expected=wording.expected(record),
+        summary=sentences.summary(record),
+        expected=sentences.expected(record),
         evidence=shown_evidence(record),
         second_look=sanitizer_section.log(record.doc.reports).strip(),
         provenance=provenance,

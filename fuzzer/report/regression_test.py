@@ -17,13 +17,16 @@ from fuzzer.findings.finding_doc import FindingDoc, StoredEvidence
 from fuzzer.findings.record import FindingRecord
 from fuzzer.isolate.fleet import RunScript
 from fuzzer.isolate.reports import ScriptRun
-from fuzzer.report import repro, wording
+from fuzzer.report import repro
+from fuzzer.report.ignored_attributes import ignored_attributes
 from fuzzer.report.no_script import why_no_script
+from fuzzer.report.plain_text import capital
 from fuzzer.report.python_source import docstring, formatted
 from fuzzer.report.repro_imports import imports
 from fuzzer.report.repro_verdict import VerdictPart, least_precise
 from fuzzer.report.script_source import literal_of, short_number
 from fuzzer.report.script_source import source as source_of
+from fuzzer.report.title import plain_title
 from fuzzer.signature.blame import Place
 from generators.dialect import dialect_named
 from generators.graph import DType
@@ -60,7 +63,7 @@ def source(record: FindingRecord) -> str:
     standard, others = imports(f"{function}\n\n{main}")
     others = others.replace("import tvm\n", "import tvm\nimport tvm.testing\n")
     note = f"For {place(record)} of TVM. (difftvm {record.doc.signature})"
-    head = docstring([wording.capital(wording.plain_title(record)), note])
+    head = docstring([capital(plain_title(record)), note])
     body = "\n\n".join(filter(None, [standard, others, function]))
     return f"{head}\n\n" + formatted(f"{body}\n\n\n{main}\n")
 
@@ -105,7 +108,7 @@ _NO_GRADIENTS = "torch.set_grad_enabled(False)\n"
 
 def name(record: FindingRecord) -> str:
     """`test_conv2d_wrong_dtype`, or `test_sub_ignores_alpha`."""
-    ignored = [each.attribute for each in wording.ignored_attributes(record)]
+    ignored = [each.attribute for each in ignored_attributes(record)]
     wrong = ["ignores", *ignored] if ignored else [record.doc.kind]
     words = [*dict.fromkeys(record.case.graph.ops), *wrong]
     return "test_" + "_".join(re.sub(r"[^A-Za-z0-9_]+", "_", word) for word in words)[:70].strip("_").lower()

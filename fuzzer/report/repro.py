@@ -30,15 +30,16 @@ from fuzzer.report import (
     repro_onnx,
     repro_target,
     repro_verdict,
-    wording,
 )
 from fuzzer.report.no_script import why_no_script
+from fuzzer.report.plain_text import capital
 from fuzzer.report.program_sizes import program_sizes
 from fuzzer.report.python_source import docstring, formatted
 from fuzzer.report.repro_importers import ToNumpy
 from fuzzer.report.repro_imports import imports
 from fuzzer.report.repro_inputs import inputs_that_show_it
 from fuzzer.report.script_source import Source, name, only_source, own_text, quoted, source
+from fuzzer.report.title import plain_title
 from generators.dialect import dialect_named
 from generators.graph import Case
 from generators.onnx.kernels import runs_in_onnxruntime
@@ -78,7 +79,7 @@ def script(record: FindingRecord) -> str:
     preloaded = doc.versions.get("preload", "")
     notes = [f"{preloaded} was preloaded: give its path as the argument."] if preloaded else []
     notes += [NEEDS_RELAY] if is_relay(finding.lane) else []
-    head = docstring([wording.capital(wording.plain_title(record)), *notes, f"{EXITS} (difftvm {doc.signature})"])
+    head = docstring([capital(plain_title(record)), *notes, f"{EXITS} (difftvm {doc.signature})"])
     verdict = repro_verdict.verdict(finding, record.case, built=record.built)
     body = re.sub(r"\n{3,}", "\n\n", body_of(record, verdict).strip())
     standard, others = imports(f"{_EXCEPTHOOK}\n{body}")
@@ -86,7 +87,7 @@ def script(record: FindingRecord) -> str:
 
 
 def _without_model(record: FindingRecord, why: str) -> str:
-    head = docstring([wording.capital(wording.plain_title(record)), why, f"(difftvm {record.doc.signature})"])
+    head = docstring([capital(plain_title(record)), why, f"(difftvm {record.doc.signature})"])
     call = formatted(f"print({quoted(why)})")
     return f"{head}\n\nimport sys\n\n{call}\nsys.exit(125)  # it cannot tell\n"
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from fuzzer.findings.record import FindingRecord
-from fuzzer.report import wording
+from fuzzer.report.ignored_attributes import ignored_attributes
 from fuzzer.report.markdown import cell, details, prose
 from fuzzer.triage.scope.statement import Answer, Scope, Variation
 from fuzzer.triage.scope.words import cut_short_in_words, listed, names_in, sentence
@@ -38,7 +38,7 @@ def ignored_in_words(shown: FindingRecord) -> str:
     return " ".join(
         f"Where `{each.attribute}` alone is {each.as_if} and not {each.value}, {whose}'s result is another one. "
         "TVM's is the same, and right."
-        for each in wording.ignored_attributes(shown)
+        for each in ignored_attributes(shown)
     )
 
 

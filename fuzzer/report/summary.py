@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from fuzzer.findings.record import FindingRecord
-from fuzzer.report import wording
+from fuzzer.report import sentences
 from fuzzer.report.markdown import cell, prose
+from fuzzer.report.plain_text import capital
 from fuzzer.report.requirements import versions_of
 from fuzzer.report.scope_section import rows
 from fuzzer.report.source_link import source_link
+from fuzzer.report.what_is_wrong import failure
 from fuzzer.triage.scope.statement import Answer, Scope, Variation
 from fuzzer.triage.scope.table_conditions import special_numbers
 from fuzzer.triage.scope.words import listed, phrase
@@ -49,12 +51,12 @@ def _bold(name: str, line: str) -> str:
 def _what(record: FindingRecord) -> str:
     """What fails, an example of a wrong result, and the condition if it is known."""
     scope = record.doc.scope
-    parts = [wording.failure(record), _example(record)]
+    parts = [failure(record), _example(record)]
     if scope.is_certain and scope.statement and scope.statement.conditions:
         parts.append(phrase(scope.statement, record.case.graph))
     elif special := special_numbers(scope):
         parts.append(f"where {special}")
-    return prose(f"{wording.capital(', '.join(filter(None, parts)))}.")
+    return prose(f"{capital(', '.join(filter(None, parts)))}.")
 
 
 def _example(record: FindingRecord) -> str:
@@ -73,10 +75,10 @@ def _example(record: FindingRecord) -> str:
 
 def _where(record: FindingRecord) -> str:
     """The part at fault, its line in the source, how it was found, and the steps."""
-    culprit, link = wording.culprit(record) or "not located", source_link(record)
+    culprit, link = sentences.culprit(record) or "not located", source_link(record)
     place = f", {link}" if link else ""
-    steps = f"Steps: {wording.way(record.doc.lane, built=record.shows_export)}{_opset(record)}."
-    rest = " ".join(filter(None, [wording.blame_evidence(record), steps]))
+    steps = f"Steps: {sentences.way(record.doc.lane, built=record.shows_export)}{_opset(record)}."
+    rest = " ".join(filter(None, [sentences.blame_evidence(record), steps]))
     return f"{prose(culprit)}{place}. {prose(rest)}"
 
 
@@ -88,7 +90,7 @@ def _opset(record: FindingRecord) -> str:
 
 def _since(record: FindingRecord) -> str:
     version = versions_of(record.doc).get("tvm", "")
-    known = [wording.compared(record), wording.released(record), wording.introduced(record)]
+    known = [sentences.compared(record), sentences.released(record), sentences.introduced(record)]
     alone = f"Seen in TVM {version}; no other release was run." if version else "Not known."
     return prose(" ".join(filter(None, known)) or alone)
 

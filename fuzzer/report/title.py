@@ -8,8 +8,12 @@ from collections.abc import Iterator, Sequence
 
 from fuzzer.findings.record import FindingRecord
 from fuzzer.findings.severity import KINDS as SYMPTOMS
-from fuzzer.report import wording
-from fuzzer.report.wording import capital
+from fuzzer.report.area import area
+from fuzzer.report.circumstances import cause, circumstances
+from fuzzer.report.ignored_attributes import ignores
+from fuzzer.report.names import as_code, operators, pass_of_tvm
+from fuzzer.report.plain_text import capital, size
+from fuzzer.report.what_is_wrong import failing_step, subject, what_is_wrong
 from fuzzer.signature import frames_of, function_that_raised
 from fuzzer.signature.blame import Place
 from fuzzer.signature.in_words import checker_in_words, in_words
@@ -26,9 +30,20 @@ TITLE = 90
 
 def title(record: FindingRecord) -> str:
     """The area and what is wrong, in one line of at most `TITLE` characters."""
-    tags = f"[Bug]{wording.area(record)} "
+    tags = f"[Bug]{area(record)} "
     sentences = (printable(" ".join(capital(each).split())) for each in _shorter_and_shorter(record))
     return tags + next(each for each in sentences if len(each) <= TITLE - len(tags))
+
+
+def plain_title(record: FindingRecord) -> str:
+    """The title without its area, not cut."""
+    return f"{what_is_wrong(record)}{_circumstance(record)}"
+
+
+def _circumstance(record: FindingRecord) -> str:
+    """All circumstances, in parentheses."""
+    parts = circumstances(record)
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _shorter_and_shorter(record: FindingRecord) -> Iterator[str]:
@@ -41,7 +56,7 @@ def _shorter_and_shorter(record: FindingRecord) -> Iterator[str]:
 def _of_an_exception(record: FindingRecord, raised: Raised) -> Iterator[str]:
     """Rather the message and the operator at fault than all operators, and then the message alone. Where the message is
     too long, the place."""
-    names = list(dict.fromkeys([wording.operators(record), _first_and_more(record), *_blamed(record)]))
+    names = list(dict.fromkeys([operators(record), _first_and_more(record), *_blamed(record)]))
     several = ["a model"] if "` + `" in names[0] or " more " in names[0] else []
     for shown in (*names, *several):
         for words in in_words(raised):
@@ -57,7 +72,7 @@ def _of_an_exception(record: FindingRecord, raised: Raised) -> Iterator[str]:
 def _steps(record: FindingRecord, shown: str) -> list[list[str]]:
     """The step that failed. An import has two names: with its function, and without. That of an unusual importer is
     left out last."""
-    step = wording.failing_step(record, shown)
+    step = failing_step(record, shown)
     if record.doc.identity.stage is not Stage.IMPORT:
         return [[step]]
     importing = f"importing {shown}"
@@ -68,20 +83,20 @@ def _at(record: FindingRecord, raised: Raised) -> str:
     """Where it fails: the converter, or the function that raised; otherwise how."""
     blame, function = record.doc.blame, function_that_raised(frames_of(raised))
     if blame.place is Place.FRONTEND and blame.culprit:
-        return f"in {wording.as_code(blame.culprit)}"
+        return f"in {as_code(blame.culprit)}"
     return f"in `{function}`" if function else f"with `{raised.type.rpartition('.')[2]}`"
 
 
 def _circumstances(record: FindingRecord) -> list[str]:
     """What the failure needs, in parentheses: all of it, without the converter, nothing."""
-    parts, cause = wording.circumstances(record), wording.cause(record)
-    some = [parts, [part for part in parts if part != cause], []]
+    parts, at_fault = circumstances(record), cause(record)
+    some = [parts, [part for part in parts if part != at_fault], []]
     return list(dict.fromkeys(f" ({', '.join(each)})" if each else "" for each in some))
 
 
 def _first_and_more(record: FindingRecord) -> str:
     """The first operator, and how many more there are."""
-    first, *others = wording.operators(record).split("` + `")
+    first, *others = operators(record).split("` + `")
     if not others:
         return first
     more = max(len(record.case.graph.nodes) - 1, len(others))  # a call may stand for several operators
@@ -96,7 +111,7 @@ def _blamed(record: FindingRecord) -> Sequence[str]:
 
 
 def _of_a_result(record: FindingRecord) -> Iterator[str]:
-    names = wording.operators(record)
+    names = operators(record)
     for shown in dict.fromkeys((names, _first_and_more(record), *_blamed(record), "a model")):
         for wrong in _with_less_and_less(record):
             for some in _circumstances(record):
@@ -110,37 +125,37 @@ def _example(record: FindingRecord) -> str:
         return ""
     numbers = evidence.worst.actual, evidence.worst.expected
     actual, expected = (f"{number:.4g}" for number in numbers)
-    shows = actual != expected and all(map(math.isfinite, numbers)) and not wording.ignores(record)
+    shows = actual != expected and all(map(math.isfinite, numbers)) and not ignores(record)
     return f"{actual} instead of {expected}" if shows else ""
 
 
 def _with_less_and_less(record: FindingRecord) -> Iterator[str]:
     """What is wrong, and then without numbers and shapes."""
-    names, kind = wording.operators(record), record.doc.kind
-    subject = wording.subject(record)
+    names, kind = operators(record), record.doc.kind
+    what = subject(record)
     evidence = record.doc.evidence.evidence
     if isinstance(evidence, IllFormed):
         yield from _ill_formed(names, evidence)
         return
     if example := _example(record):
-        yield f"{wording.what_is_wrong(record)}: {example}"
-    yield wording.what_is_wrong(record)
+        yield f"{what_is_wrong(record)}: {example}"
+    yield what_is_wrong(record)
     match evidence:
         case Excess(quantity=quantity, measured=measured) if quantity is not Quantity.TIME:
-            yield f"compiling {names} gives {wording.size(measured)} of {quantity.value.removeprefix('bytes of ')}"
+            yield f"compiling {names} gives {size(measured)} of {quantity.value.removeprefix('bytes of ')}"
         case MemoryAccess() if kind in _ACCESSES:
             yield f"compiled {names} {_ACCESSES[kind]}"
         case Mismatch(wrong=wrong, expected=expected, actual=actual) if kind is Kind.WRONG_SHAPE:
-            yield f"{subject} gives shape {actual.replace(', ', ',')} instead of {expected.replace(', ', ',')}"
-            yield f"{subject} gives a wrong shape{' and wrong values' if wrong else ''}"
+            yield f"{what} gives shape {actual.replace(', ', ',')} instead of {expected.replace(', ', ',')}"
+            yield f"{what} gives a wrong shape{' and wrong values' if wrong else ''}"
         case Mismatch() if kind in (Kind.SECOND_RUN_DIFFERS, Kind.NONDETERMINISTIC):
-            yield f"{subject} gives different results each time"
-        case Mismatch() if kind is Kind.WRONG_VALUE and not wording.ignores(record):
-            yield f"{subject} gives wrong values"
+            yield f"{what} gives different results each time"
+        case Mismatch() if kind is Kind.WRONG_VALUE and not ignores(record):
+            yield f"{what} gives wrong values"
 
 
 def _ill_formed(names: str, evidence: IllFormed) -> Iterator[str]:
-    problem, transform = checker_in_words(evidence.message), wording.pass_of_tvm(evidence.after)
+    problem, transform = checker_in_words(evidence.message), pass_of_tvm(evidence.after)
     step = f"importing {names}" if evidence.after == IMPORT else f"`{transform}` on {names}"
     yield f"{step} gives an ill-formed module: {problem}"
     yield f"{step}: {problem}"

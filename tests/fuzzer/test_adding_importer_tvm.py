@@ -24,12 +24,13 @@ import json
 from graphs_by_hand import case_of
 from records import record
 
+from fuzzer.report import sentences
 from fuzzer.campaign.lanes import lane_table
 from fuzzer.lanes import EVALUATED_LANES, SAMPLED_LANES, TORCH
 from fuzzer.lanes.base.prepared_case import PreparedCase
 from fuzzer.lanes.base.step import Quiet
 from fuzzer.lanes.runners import runner_of
-from fuzzer.report import regression_test, repro, wording
+from fuzzer.report import regression_test, repro
 from oracles.finding import Kind, Mismatch
 
 calls = [("v0", "linear", "x0 w0 w1"), ("v1", "relu", "v0")]
@@ -43,7 +44,7 @@ print(json.dumps({
     "errors": {
         lane.name: float(abs(runner_of(lane).run(prepared, lane, Quiet()).outputs[0] - right).max()) for lane in added
     },
-    "way": wording.way(added[-1]),
+    "way": sentences.way(added[-1]),
     "place": regression_test.place(found),
     "script": repro.script(found),
 }))

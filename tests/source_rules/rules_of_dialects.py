@@ -36,7 +36,7 @@ OTHER_MEANINGS = {
     "fuzzer/report/issue.py": (4, "Python packages, and frontends of TVM"),
     "fuzzer/report/repro_imports.py": (7, "Python packages"),
     "fuzzer/report/repro_values.py": (1, "a Python package"),
-    "fuzzer/report/wording.py": (2, "frontends of TVM"),
+    "fuzzer/report/area.py": (2, "frontends of TVM"),
     "fuzzer/report/requirements.py": (7, "Python packages"),
     "fuzzer/signature/identity.py": (1, "importers"),
     "fuzzer/toolchains/install.py": (4, "Python packages"),

@@ -9,7 +9,8 @@ from functools import partial
 from written_text import ROOT, Written, code_block
 
 from fuzzer.findings import record
-from fuzzer.report import issue, wording
+from fuzzer.report import issue
+from fuzzer.report.title import plain_title
 
 CRASHES = ROOT / "crashes"
 
@@ -26,7 +27,7 @@ def titles(now: str) -> str:
     """The rows of a table, each with the title of its finding."""
 
     def titled(row: re.Match[str]) -> str:
-        return f"| [{wording.plain_title(record.read(CRASHES / row[1]))}](crashes/{row[1]}/issue.md) |"
+        return f"| [{plain_title(record.read(CRASHES / row[1]))}](crashes/{row[1]}/issue.md) |"
 
     return re.sub(r"^\| \[.*\]\(crashes/(\S+)/issue.md\) \|", titled, now, flags=re.MULTILINE)
 

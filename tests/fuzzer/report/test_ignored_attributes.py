@@ -11,9 +11,9 @@ from graphs_by_hand import case_of
 from records import record
 
 from fuzzer.findings.record import FindingRecord
-from fuzzer.report import wording
 from fuzzer.report.regression_test import name
 from fuzzer.report.scope_section import ignored_in_words
+from fuzzer.report.title import plain_title
 from fuzzer.signature.blame import NO_BLAME, Blame, Place
 from fuzzer.triage.scope.statement import Condition, Hits, Ignored, Property, Relation, Scope, Statement
 from oracles.finding import Kind, Mismatch
@@ -39,8 +39,8 @@ def certain(*conditions: Condition) -> Scope:
 
 
 def test_the_title_says_what_is_ignored() -> None:
-    assert wording.plain_title(found(Scope(ignored=(ALPHA,), cases=60))) == "`torch.sub` ignores `alpha`"
-    assert wording.plain_title(found(Scope(cases=60))) == "`torch.sub` gives wrong values"
+    assert plain_title(found(Scope(ignored=(ALPHA,), cases=60))) == "`torch.sub` ignores `alpha`"
+    assert plain_title(found(Scope(cases=60))) == "`torch.sub` gives wrong values"
 
 
 @pytest.mark.parametrize(
@@ -51,22 +51,22 @@ def test_the_title_says_what_is_ignored() -> None:
     ],
 )
 def test_a_condition_on_the_attribute_itself_is_left_out(conditions: tuple[Condition, ...], title: str) -> None:
-    assert wording.plain_title(found(certain(*conditions))) == title
+    assert plain_title(found(certain(*conditions))) == title
 
 
 def test_of_several_calls_the_one_is_named_that_has_the_attribute() -> None:
     scope = Scope(ignored=(replace(ALPHA, call=1),), cases=60)
-    assert wording.plain_title(found(scope, case=CHAIN)) == "`torch.sub` ignores `alpha`"
+    assert plain_title(found(scope, case=CHAIN)) == "`torch.sub` ignores `alpha`"
 
 
 @pytest.mark.parametrize("ignored", [replace(ALPHA, call=2), replace(ALPHA, attribute="beta")])
 def test_what_the_case_does_not_have_is_left_out(ignored: Ignored) -> None:
-    assert "ignores" not in wording.plain_title(found(Scope(ignored=(ignored,), cases=60)))
+    assert "ignores" not in plain_title(found(Scope(ignored=(ignored,), cases=60)))
 
 
 def test_a_pass_is_at_fault_itself() -> None:
     blame = Blame(Place.PASS, "sub", "FuseOps")
-    title = wording.plain_title(found(Scope(ignored=(ALPHA,), cases=60), blame))
+    title = plain_title(found(Scope(ignored=(ALPHA,), cases=60), blame))
     assert title == "`torch.sub` after `FuseOps` gives wrong values"
 
 

@@ -9,8 +9,9 @@ from graphs_by_hand import Call, case_of
 from records import record
 
 from fuzzer.lanes import MODULE_LANES, MODULE_SAMPLED_LANES
-from fuzzer.report import repro, wording
+from fuzzer.report import repro, sentences
 from fuzzer.report.regression_test import has_test
+from fuzzer.report.title import plain_title
 from generators.graph import Case, Form, Input
 from oracles.finding import Evidence, Kind, Mismatch, WorstElement
 from oracles.lane import LaneSpec
@@ -117,10 +118,10 @@ def test_a_script_needs_no_pytorch() -> None:
 def test_words_of_a_report() -> None:
     branch = replace(CASE.graph, nodes=(replace(CASE.graph.nodes[0], form=Form.BRANCH),))
     finding = record(replace(CASE, graph=branch), Kind.WRONG_VALUE, LLVM, WRONG)
-    assert wording.plain_title(finding) == "`R.add` gives wrong values (in If)"
-    assert wording.expected(finding) == "The result agrees with that of the definitions of the operators."
+    assert plain_title(finding) == "`R.add` gives wrong values (in If)"
+    assert sentences.expected(finding) == "The result agrees with that of the definitions of the operators."
     rejected = record(CASE, Kind.REJECTED, LLVM, Raised(Stage.IMPORT, "TypeError", "it is wrong"))
-    assert wording.plain_title(rejected) == "`from_source` on `R.add` fails: it is wrong"
+    assert plain_title(rejected) == "`from_source` on `R.add` fails: it is wrong"
 
 
 def test_a_regression_test_shows_no_values() -> None:

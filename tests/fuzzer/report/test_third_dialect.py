@@ -14,7 +14,8 @@ from records import record
 from fuzzer.children.validity import OK, verdict
 from fuzzer.findings.record import FindingRecord
 from fuzzer.lanes import TVM_LANES
-from fuzzer.report import repro, wording
+from fuzzer.report import repro, sentences
+from fuzzer.report.title import plain_title
 from generators.dialect import dialect_named
 from generators.graph import Case, Graph, Input, Node, TensorType, Value
 from generators.torch.dialect import DIALECT, check
@@ -67,8 +68,8 @@ def failed_import(case: Case) -> FindingRecord:
 
 def test_a_title_and_what_is_expected_are_in_its_words(toy: str) -> None:
     finding = failed_import(negation(toy))
-    assert wording.plain_title(finding) == "`from_exported_program` on `toy.neg` fails: it has no layout"
-    assert wording.expected(finding).startswith("The toy runs this model; TVM should import")
+    assert plain_title(finding) == "`from_exported_program` on `toy.neg` fails: it has no layout"
+    assert sentences.expected(finding).startswith("The toy runs this model; TVM should import")
 
 
 def test_the_script_has_its_model(toy: str) -> None:

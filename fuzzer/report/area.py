@@ -1,0 +1,74 @@
+"""The tags of a title, as TVM's issues have them, and the names of components."""
+
+from __future__ import annotations
+
+from fuzzer.findings.record import FindingRecord
+from fuzzer.signature.blame import Place
+from generators.dialect import dialect_named
+from oracles.finding import Component
+from oracles.lane import LaneSpec, is_relay
+from oracles.outcome import IllFormed, Stage
+from oracles.targets import target_named
+
+KINDS = {"llvm": "LLVM", "c": "C", "cuda": "CUDA", "opencl": "OpenCL", "webgpu": "WebGPU", "metal": "Metal",
+         "vulkan": "Vulkan", "rocm": "ROCm", "hip": "ROCm"}  # fmt: skip
+"""Targets, as TVM's issues call them."""
+
+
+OTHERS = {
+    Component.ONNXRUNTIME: "onnxruntime",
+    Component.PYTORCH: "PyTorch",
+    Component.POCL: "PoCL",
+    Component.LAVAPIPE: "lavapipe",
+    Component.ENVIRONMENT: "environment",
+}
+"""The components other than TVM and the exporter."""
+
+
+_FRONTENDS = {"onnx": "[Frontend][ONNX]", "torch": "[Frontend][Torch]", "": "[TVMScript]"}
+"""The frontends, and the parser of scripts, as TVM's issues call them."""
+
+
+_LANGUAGES = ("tirx.", "tir.", "s_tir.")
+"""Prefixes of the names of passes that work on TIR."""
+
+
+def area(record: FindingRecord) -> str:
+    """Tags as TVM's issues have them: [Relax][Frontend][ONNX]."""
+    doc, lane = record.doc, record.doc.lane
+    if doc.component is not Component.TVM:
+        return f"[{other(doc.component, lane)}]"
+    language = "[Relay]" if is_relay(lane) else "[Relax]"
+    match place_of(record):
+        case Place.FRONTEND:
+            return f"{language}{_FRONTENDS[lane.importer.row.frontend]}"
+        case Place.CODEGEN:
+            return f"[Codegen][{target_tag(lane)}]"
+        case Place.RUNTIME:
+            return f"{language}[VM]"
+        case Place.PASS if doc.blame.culprit.startswith(_LANGUAGES):
+            return "[TIR]"
+        case _:
+            return language
+
+
+def other(component: Component, lane: LaneSpec) -> str:
+    """The name of a component other than TVM."""
+    return dialect_named(lane.dialect).words.exporter if component is Component.EXPORTER else OTHERS[component]
+
+
+def place_of(record: FindingRecord) -> Place | None:
+    """The place that blame found; if it found none, the frontend for a failed import."""
+    doc = record.doc
+    imported = doc.identity.stage is Stage.IMPORT or _after(record) == "import"
+    return doc.blame.place or (Place.FRONTEND if imported and doc.component is Component.TVM else None)
+
+
+def target_tag(lane: LaneSpec) -> str:
+    kind = str(target_named(lane.target).config["kind"])
+    return KINDS.get(kind, kind)
+
+
+def _after(record: FindingRecord) -> str:
+    evidence = record.doc.evidence.evidence
+    return evidence.after if isinstance(evidence, IllFormed) else ""
