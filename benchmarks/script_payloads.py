@@ -1,7 +1,7 @@
 """Put payloads into each text of a finding in turn, and look whether one becomes code in what is written from it, or
 something live in Markdown.
 
-    python benchmarks/script_payloads.py [--short]
+    python benchmarks/script_payloads.py [--short] [--every N [--first K]]
 
 The fields are found by reflection on the types of finding.json, once for each kind of evidence, and in the files
 case.json, natural.json and onnx.json of shipped findings, and in the document of a given program. Each string and
@@ -9,7 +9,8 @@ each name of a dictionary is replaced by each payload, and extended by it. A fin
 script, its regression test and its reports. The syntax tree of both programs may differ from those with harmless
 texts in the same place in literals only. Its issue may have no other headings, and no link, mention, image or tag but
 difftvm's own. Prints how many places and payloads were tried, and each fault. Exits with 1 where there is one.
-`--short`: all payloads as one, at the end of each text.
+`--short`: all payloads as one, at the end of each text. `--every N`: one text of N, in each place other payloads, from
+the K-th on; the N runs with `--first 0` to N - 1 try all.
 """
 
 from __future__ import annotations
@@ -98,6 +99,20 @@ Place = tuple[str | int, ...]
 KEY = "\0key"
 
 
+@dataclass(frozen=True, slots=True)
+class Share:
+    """One text of `every`, spread over all places and payloads. `short`: the facts of lanes, which three kinds of
+    evidence have, are tried in one of them."""
+
+    every: int = 1
+    first: int = 0
+    short: bool = False
+
+    def of(self, place: int, texts: list[str]) -> list[str]:
+        """Its texts of a place with this number. Neighbouring places have different ones."""
+        return [text for each, text in enumerate(texts, place * (len(texts) + 1)) if each % self.every == self.first]
+
+
 @dataclass
 class Tried:
     """What was tried: places and texts in them; how many of the findings were read; faults."""
@@ -111,12 +126,17 @@ class Tried:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--short", action="store_true")
-    short = parser.parse_args().short
-    payloads = SHORT if short else PAYLOADS
+    parser.add_argument("--every", type=int, default=1, metavar="N")
+    parser.add_argument("--first", type=int, default=0, metavar="K")
+    arguments = parser.parse_args()
+    if not 0 <= arguments.first < arguments.every:
+        parser.error("--first is a number below that of --every")
+    share = Share(arguments.every, arguments.first, arguments.short)
+    payloads = SHORT if share.short else PAYLOADS
     all_tried = Tried()
-    for name, tried in attempts(payloads, short=short):
-        print(f"{name}: {tried.places} places, {tried.texts} texts, {tried.read} findings read")
-        print(*tried.faults, sep="\n", end="\n" if tried.faults else "")
+    for name, tried in attempts(payloads, share):
+        print(f"{name}: {tried.places} places, {tried.texts} texts, {tried.read} findings read", flush=True)
+        print(*tried.faults, sep="\n", end="\n" if tried.faults else "", flush=True)
         all_tried.places += tried.places
         all_tried.texts += tried.texts
         all_tried.read += tried.read
@@ -126,22 +146,22 @@ def main() -> None:
     sys.exit(1 if all_tried.faults else 0)
 
 
-def attempts(payloads: tuple[str, ...], *, short: bool = False) -> Iterator[tuple[str, Tried]]:
+def attempts(payloads: tuple[str, ...], share: Share) -> Iterator[tuple[str, Tried]]:
     """Each document with what came of it. Findings of one lane differ in their evidence only, which is tried alone."""
     with tempfile.TemporaryDirectory(prefix="difftvm-") as scratch:
         for kind in EVIDENCE:
             folder = with_evidence(kind, Path(scratch, kind))
             whole = kind == "raised"
             below = () if whole else ("evidence",)
-            yield f"finding.json: {kind}", tried_in(folder, finding_file.NAME, payloads, below, short=short)
+            yield f"finding.json: {kind}", tried_in(folder, finding_file.NAME, payloads, share, below)
         for slug in SHIPPED:
             for name in (case_file.JSON_NAME, natural_file.NAME, record.ONNX):
                 folder = copied(slug, Path(scratch, f"{slug}-{name}"))
                 if (folder / name).exists():
                     if name == natural_file.NAME:
                         fill_natural(folder)
-                    yield f"{name}: {slug}", tried_in(folder, name, payloads, short=short)
-        yield f"{GIVEN}: {OF_TORCH}", tried_in(with_program(Path(scratch, GIVEN)), GIVEN, payloads, short=short)
+                    yield f"{name}: {slug}", tried_in(folder, name, payloads, share)
+        yield f"{GIVEN}: {OF_TORCH}", tried_in(with_program(Path(scratch, GIVEN)), GIVEN, payloads, share)
 
 
 def with_evidence(kind: str, folder: Path) -> Path:
@@ -181,31 +201,35 @@ def copied(slug: str, folder: Path) -> Path:
     return folder
 
 
-def tried_in(folder: Path, name: str, payloads: tuple[str, ...], below: Place = (), *, short: bool = False) -> Tried:
-    """`short`: the facts of lanes, which three kinds of evidence have, are tried in one of them."""
+def tried_in(folder: Path, name: str, payloads: tuple[str, ...], share: Share, below: Place = ()) -> Tried:
     tried = Tried()
     original = json.loads((folder / name).read_bytes())
     first = shapes(record.read(folder), folder)
     for place in places(original, below, MOST_ITEMS[name == GIVEN]):
-        if short and "facts" in place and "raised" not in place:
+        if share.short and "facts" in place and "raised" not in place:
             continue
         tried.places += 1
-        for payload in payloads:
-            for text in (*(() if short else (payload,)), f"{_text_at(original, place)}{payload}"):
-                tried.texts += 1
-                where = f"{name}: {'/'.join(map(str, place))}: {text[:60]!a}"
-                try:
-                    found = _shapes_with(folder, name, original, place, text)
-                except Exception as error:
-                    tried.faults.append(f"{where}: {type(error).__name__}: {str(error)[:200]}")
-                    continue
-                tried.read += found is not None
-                if found not in (None, first) and not any(
-                    found == _shapes_with(folder, name, original, place, harmless) for harmless in HARMLESS
-                ):
-                    tried.faults.append(f"{where}: its programs are not those with a harmless text")
+        for text in _texts(original, place, payloads, share, tried.places):
+            tried.texts += 1
+            where = f"{name}: {'/'.join(map(str, place))}: {text[:60]!a}"
+            try:
+                found = _shapes_with(folder, name, original, place, text)
+            except Exception as error:
+                tried.faults.append(f"{where}: {type(error).__name__}: {str(error)[:200]}")
+                continue
+            tried.read += found is not None
+            if found not in (None, first) and not any(
+                found == _shapes_with(folder, name, original, place, harmless) for harmless in HARMLESS
+            ):
+                tried.faults.append(f"{where}: its programs are not those with a harmless text")
     write(folder, name, original)
     return tried
+
+
+def _texts(original: Any, place: Place, payloads: tuple[str, ...], share: Share, number: int) -> list[str]:
+    """The payloads, alone and after the text that is there, that the share has in this place."""
+    after = [f"{_text_at(original, place)}{payload}" for payload in payloads]
+    return share.of(number, after if share.short else [*payloads, *after])
 
 
 def _shapes_with(folder: Path, name: str, original: Any, place: Place, text: str) -> tuple[str, ...] | None:

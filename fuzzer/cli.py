@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 import traceback
 from importlib import import_module
@@ -15,7 +16,7 @@ from typer.core import TyperGroup
 from fuzzer.system import secrets, telemetry
 from fuzzer.system.exit_codes import Exit
 from fuzzer.system.help_text import GroupedCommand
-from fuzzer.system.terminal import escape_what_cannot_be_encoded, one_sentence, say
+from fuzzer.system.terminal import escape_what_cannot_be_encoded, one_sentence, open_closed_streams, say
 
 GROUPS = {
     "Start here": {
@@ -173,6 +174,7 @@ def _say_that_it_begins(arguments: list[str]) -> None:
 def main() -> None:
     """Run a command. Besides the verb's own exit codes: 64 for bad input, 69 for a missing environment, 79 for an error
     of difftvm, whose traceback is printed."""
+    open_closed_streams()
     escape_what_cannot_be_encoded()
     secrets.remove_from_environment()
     telemetry.switch_off()
@@ -209,6 +211,9 @@ def _reported(error: Exception) -> Exit:
         case EnvironmentMissing():
             say(one_sentence(f"fuzz: {error}"))
             return error.exit
+        case OSError(errno=errno.ENAMETOOLONG, filename=name) if name is not None:
+            say(one_sentence(f"fuzz: {name}: {error.strerror}"))
+            return Exit.BAD_INPUT
         case OSError() if what_to_do := remedy(error):
             say(one_sentence(f"fuzz: {error}; {what_to_do}"))
             return Exit.ENVIRONMENT

@@ -37,7 +37,7 @@ def read_plain(path: Path, most: int = MOST_BYTES) -> bytes:
         try:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise OSError(errno.EINVAL, NO_FILE, str(path))
-            return _read(descriptor, path, most)
+            return read_descriptor(descriptor, path, most)
         finally:
             os.close(descriptor)
     finally:
@@ -62,8 +62,9 @@ def plain_files(folder: Path, names: Collection[str]) -> dict[str, bytes]:
     return found
 
 
-def _read(descriptor: int, path: Path, most: int) -> bytes:
-    """The contents of a file. One byte more than allowed is asked for, because a file may grow while it is read."""
+def read_descriptor(descriptor: int, path: Path, most: int) -> bytes:
+    """The contents of an open file. Raise OSError where it has more than `most` bytes. One byte more is asked for,
+    because a file may grow while it is read."""
     too_large = OSError(errno.EFBIG, f"it has more than {most:,} bytes", str(path))
     if os.fstat(descriptor).st_size > most:  # a file with holes takes no space, and much memory
         raise too_large
@@ -81,3 +82,5 @@ def _opened(path: Path, flags: int, folder: int | None = None) -> int:
         if error.errno in (errno.ELOOP, errno.ENOTDIR) and path.is_symlink():
             raise OSError(errno.ELOOP, LINK, str(path)) from None
         raise OSError(error.errno, error.strerror, str(path)) from None
+    except ValueError as error:  # a null byte: documents name folders
+        raise OSError(errno.EINVAL, str(error), str(path)) from None

@@ -8,10 +8,13 @@ from contextlib import closing
 from pathlib import Path
 
 import msgspec
+import numpy as np
+import onnx
 from decoders.base import ROOT
 from decoders.indexes import index_bytes
 from decoders.models import exported, onnx_bytes
 
+from fuzzer.campaign.plan import last_run
 from fuzzer.campaign.store import filing_progress, notable_tests
 from fuzzer.campaign.store.store import Store
 from fuzzer.campaign.triage.waiting_item import document as waiting_document
@@ -65,6 +68,10 @@ def build(root: Path) -> Place:
     assignment.write(place.campaign, assignment.Round(0, 10, [0, 1]))
     (place.campaign / "models" / "m.onnx").write_bytes(onnx_bytes())
     (place.campaign / "models" / "m.pt2").write_bytes(exported())
+    _inputs(place)
+    shutil.copytree(place.finding, place.earlier)
+    (place.campaign / last_run.NAME).write_bytes(msgspec.json.encode(last_run.LastRun(0.0)))
+    (place.campaign / "net.py").write_text("def net():\n    return None\n")
     _kept(place)
     (place.campaign / "options.toml").write_text(OPTIONS)
     _sweep(place.campaign / "sweep", place.corpus_case)
@@ -74,6 +81,17 @@ def build(root: Path) -> Place:
         store.save_state()
     place.preload.write_text("import tvm\n")
     return place
+
+
+def _inputs(place: Place) -> None:
+    """The input of the model, in each of the two forms that `fuzz minimize --inputs` reads."""
+    (value,) = onnx.load_from_string(onnx_bytes()).graph.input
+    array = np.ones([max(1, size.dim_value) for size in value.type.tensor_type.shape.dim], np.float32)
+    assert value.name == "x"
+    np.savez(place.campaign / "inputs.npz", x=array)
+    (place.campaign / "inputs").mkdir()
+    tensor = onnx.numpy_helper.from_array(array, value.name)
+    (place.campaign / "inputs" / "input_0.pb").write_bytes(tensor.SerializeToString())
 
 
 def _kept(place: Place) -> None:

@@ -60,6 +60,13 @@ KINDS = {
     "kept/expected.jsonl": Kind(Form.LINES, lambda place: place.kept / "expected.jsonl"),
     "kept/cases.zip": Kind(Form.ZIP, lambda place: place.kept / "cases.zip"),
     "options.toml": Kind(Form.BYTES, lambda place: place.campaign / "options.toml"),
+    "last-run.json": Kind(Form.JSON, lambda place: place.campaign / "last-run.json"),
+    "last-list.json": Kind(Form.JSON, lambda place: place.shown),
+    "diff/case.json": Kind(Form.JSON, lambda place: place.earlier / "case.json"),
+    "net.py": Kind(Form.BYTES, lambda place: place.campaign / "net.py"),
+    "preload.py": Kind(Form.BYTES, lambda place: place.preload),
+    "inputs.npz": Kind(Form.ZIP, lambda place: place.campaign / "inputs.npz"),
+    "input_0.pb": Kind(Form.BYTES, lambda place: place.campaign / "inputs" / "input_0.pb"),
     "sweep/samples.jsonl": Kind(Form.LINES, lambda place: place.campaign / "sweep" / "samples.jsonl"),
     "sweep/asked.json": Kind(Form.JSON, lambda place: place.campaign / "sweep" / "asked.json"),
 }
@@ -80,6 +87,42 @@ VERBS = {
     "replay": Verb(lambda place: ["replay", place.finding], _CASE),
     "replay onnx": Verb(lambda place: ["--replay", place.onnx_finding], frozenset()),
     "minimize": Verb(lambda place: ["minimize", place.finding, "--out", place.out / "small"], _CASE),
+    "minimize onnx": Verb(
+        lambda place: [
+            *("minimize", place.campaign / "models" / "m.onnx", "--inputs", place.campaign / "inputs.npz"),
+            *("--out", place.out / "small"),
+        ],
+        frozenset({"m.onnx", "inputs.npz"}),
+    ),
+    "minimize onnx, inputs in a folder": Verb(
+        lambda place: [
+            *("minimize", place.campaign / "models" / "m.onnx", "--inputs", place.campaign / "inputs"),
+            *("--out", place.out / "small"),
+        ],
+        frozenset({"input_0.pb"}),
+    ),
+    "check": Verb(
+        lambda place: ["check", place.campaign / "models" / "m.onnx", "--folder", place.out / "found"],
+        frozenset({"m.onnx"}),
+    ),
+    "check pt2": Verb(
+        lambda place: ["check", place.campaign / "models" / "m.pt2", "--folder", place.out / "found"],
+        frozenset({"m.pt2"}),
+    ),
+    "check case": Verb(
+        lambda place: ["check", place.corpus_case, "--folder", place.out / "found"], frozenset({"corpus/case.json"})
+    ),
+    "check py": Verb(lambda place: ["check", place.campaign / "net.py"], frozenset({"net.py"})),
+    "show": Verb(lambda place: ["show", place.finding], _RECORD),
+    "show onnx": Verb(lambda place: ["show", place.onnx_finding], frozenset({"onnx.json"})),
+    "show --json": Verb(lambda place: ["show", "--json", place.finding], _RECORD),
+    "show case": Verb(lambda place: ["show", place.corpus_case], frozenset({"corpus/case.json"})),
+    "show waiting": Verb(lambda place: ["show", place.waiting], _WAITING),
+    "show 1": Verb(lambda place: ["show", 1], frozenset({"last-list.json"})),
+    "report 1": Verb(lambda place: ["report", 1], frozenset({"last-list.json"})),
+    "replay --preload": Verb(
+        lambda place: ["replay", place.finding, "--preload", place.preload], frozenset({"preload.py"})
+    ),
     "minimize case": Verb(
         lambda place: ["minimize", place.corpus_case, "--out", place.out / "small"], frozenset({"corpus/case.json"})
     ),
@@ -109,6 +152,9 @@ VERBS = {
         lambda place: ["status", "--repair", *_campaign(place)], _DOC | _BOOKS | {"filing.json", "campaign.lock"}
     ),
     "triage": Verb(lambda place: ["triage", "--all", *_campaign(place)], _DOC | _BOOKS | {"case.json", "merged.json"}),
+    "triage --new": Verb(
+        lambda place: ["triage", "--new", *_campaign(place)], _DOC | {"last-run.json", "last-list.json"}
+    ),
     "triage --json": Verb(lambda place: ["triage", "--json", *_campaign(place)], _DOC | {"case.json", "merged.json"}),
     "triage --csv": Verb(lambda place: ["triage", "--csv", *_campaign(place)], _DOC | {"case.json", "merged.json"}),
     "triage --known": Verb(lambda place: ["triage", "--known", *_campaign(place)], _BOOKS),
@@ -151,6 +197,13 @@ VERBS = {
             *("--campaign", place.out / "diff"),
         ],
         _CASE | {"corpus/case.json"},
+    ),
+    "diff again": Verb(
+        lambda place: [
+            *("diff", "--patched-preload", place.preload, "--tests", 1),
+            *("--campaign", place.campaign / "diff"),
+        ],
+        frozenset({"diff/case.json"}),
     ),
     "run --around": Verb(
         lambda place: ["run", "--tests", 1, "--around", place.campaign / "models", "--campaign", place.out / "run"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 from collections.abc import Callable, Iterator
@@ -41,6 +42,11 @@ def something_else_in_its_place() -> Iterator[Row]:
             )
 
 
+def _listing(name: str) -> Make:
+    """The list that was shown last has one folder, which is in the campaign."""
+    return lambda place: place.shown.write_text(json.dumps([f"{place.campaign}/{name}"]))
+
+
 _CONTENTS: dict[str, Callable[[bytes], bytes]] = {
     "the first half": lambda data: data[: len(data) // 2],
     "a byte-order mark": lambda data: b"\xef\xbb\xbf" + data,
@@ -58,7 +64,8 @@ def other_contents() -> Iterator[Row]:
         for name, contents in _CONTENTS.items():
             yield Row(f"{kind}: {name}", with_contents(kind, contents), frozenset({kind}))
     small = ("filing.json", "waiting/finding.json", "corpus/case.json", "corpus/expect.json", "toolchain.json")
-    for kind in (*small, "kept/corpus.json", "kept/expected.jsonl", "options.toml"):
+    newer = ("last-run.json", "last-list.json", "diff/case.json", "net.py", "preload.py", "inputs.npz", "input_0.pb")
+    for kind in (*small, *newer, "kept/corpus.json", "kept/expected.jsonl", "options.toml"):
         for name in ("invalid UTF-8", "nested 200,000 deep", "90 MB of empty lists"):
             yield Row(f"{kind}: {name}", with_contents(kind, _CONTENTS[name]), frozenset({kind}))
     escapes = ESCAPES.encode()
@@ -88,3 +95,25 @@ def other_contents() -> Iterator[Row]:
         with_contents("campaign.lock", lambda data: b"9" * 9_000_000),
         frozenset({"campaign.lock"}),
     )
+    lists = {
+        "a null byte": "a\0b",
+        "a name of 300 characters": "a" * 300,
+        "a file": "campaign.json",
+        "a folder without a finding": "models",
+        "escapes": "\x1b[2J\x9b31m\u202e",
+    }
+    for name, folder in lists.items():
+        yield Row(f"last-list.json: {name}", _listing(folder), frozenset({"last-list.json"}))
+    for name, names in (("a relative folder", b'["--trust"]'), ("400,000 folders", b"[" + b'"/a",' * 400_000 + b"1]")):
+        yield Row(
+            f"last-list.json: {name}",
+            with_contents("last-list.json", lambda data, names=names: names),
+            frozenset({"last-list.json"}),
+        )
+    for began in ("-1e308", "1e308", "null"):
+        text = f'{{"began": {began}}}'.encode()
+        yield Row(
+            f"last-run.json: began at {began}",
+            with_contents("last-run.json", lambda data, text=text: text),
+            frozenset({"last-run.json"}),
+        )

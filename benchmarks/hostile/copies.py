@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from fuzzer.system import last_list
 from hostile.place import Place
 
 
@@ -19,6 +20,7 @@ def fresh(template: Path, root: Path) -> Place:
     shutil.copytree(template, root)
     shutil.copytree(Place(template).outside, place.outside)
     os.environ.update(_environment(place))
+    last_list.keep([place.finding, place.onnx_finding])
     tempfile.tempdir = None
     return place
 
@@ -28,6 +30,7 @@ def restore(template: Path, place: Place) -> None:
     _restore(template, place.root)
     _restore(Place(template).outside, place.outside)
     os.environ.update(_environment(place))
+    last_list.keep([place.finding, place.onnx_finding])
     tempfile.tempdir = None
 
 

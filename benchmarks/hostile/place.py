@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from fuzzer.system import last_list
+
 TOOLCHAIN = "own"
 
 FINDING = "wrong-value-selu-253a62bf677c"
@@ -59,6 +61,16 @@ class Place:
     def kept(self) -> Path:
         """A regression corpus."""
         return self.campaign / "kept"
+
+    @property
+    def shown(self) -> Path:
+        """The list that was shown last, in the folder of the user's state."""
+        return self.out / "state" / "difftvm" / last_list.NAME
+
+    @property
+    def earlier(self) -> Path:
+        """A finding of an earlier run of `fuzz diff`."""
+        return self.campaign / "diff" / "1" / "crashes" / FINDING
 
     @property
     def preload(self) -> Path:

@@ -38,7 +38,9 @@ _KNOWN_TO_LIBRARIES = ("/etc/mime.types", "/etc/os-release", "/etc/terminfo", "/
 _COMPILERS = frozenset(
     f"fuzzer.children.{name}" for name in ("zygote", "device_worker", "validity", "samples", "node", "coverage")
 )
-_READERS = frozenset({"fuzzer.seeds.pt2_file", "fuzzer.seeds.reader.reader", "fuzzer.seeds.reader.refusal"})
+_READERS = frozenset(
+    f"fuzzer.seeds.{name}" for name in ("pt2_file", "reader.reader", "reader.refusal", "reader.saved_tensors")
+)
 _PROBES = frozenset({"nvidia-smi", "rocminfo", "ldconfig", "lscpu", "uname", "gcc", "cc", "clang"})
 """Programs that say what the machine has."""
 
@@ -116,8 +118,8 @@ def _changed(event: str, arguments: tuple[Any, ...]) -> list[str]:
     return [_in_place(path if folder is None else f"/proc/self/fd/{folder}/{path}") for path in paths]
 
 
-_CHECKS_A_PRELOAD = ("fuzzer", "toolchains", "preload.py")
-"""It compiles the file that `--preload` names, to see whether it is Python, and does not execute it."""
+_CHECKS_A_PROGRAM = ("fuzzer", "system", "named_file.py")
+"""It compiles a file that a command line names, to see whether it is Python, and does not execute it."""
 
 _PARENTS = frozenset({PROJECT, os.path.dirname(PROJECT)})
 
@@ -157,7 +159,7 @@ def _of_code(event: str, arguments: tuple[Any, ...]) -> str:
     if not caller:  # the interpreter itself, with what its command line names
         return ""
     installed = "/site-packages/" in caller or not os.path.realpath(caller).startswith(PROJECT)
-    if event == "compile" and os.path.realpath(caller) == os.path.join(PROJECT, *_CHECKS_A_PRELOAD):
+    if event == "compile" and os.path.realpath(caller) == os.path.join(PROJECT, *_CHECKS_A_PROGRAM):
         return ""
     if caller.startswith("<frozen") or (installed and os.path.realpath(caller).startswith(_CODE)):
         return ""

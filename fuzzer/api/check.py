@@ -21,6 +21,7 @@ from fuzzer.api.tracebacks import is_answer
 from fuzzer.cases.open_sizes import lanes_of_given
 from fuzzer.isolate.module_job import ModuleJob
 from fuzzer.lanes.model_lanes import LaneChoice, choice, lanes_for
+from fuzzer.system.files import own_folder
 from fuzzer.system.terminal import say
 from fuzzer.toolchains.lanes import in_toolchains, named
 from fuzzer.toolchains.registry import finder
@@ -171,7 +172,7 @@ def _check_module(
 
 
 def _folder(folder: str | Path | None) -> Path:
-    return (Path(folder) if folder else FOLDER).resolve()
+    return own_folder(Path(folder or FOLDER), FOLDER).resolve()
 
 
 def _lanes(wanted: LaneChoice, passes: tuple[str, ...], toolchain: str, dialect: str) -> tuple[LaneSpec, ...]:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import quote
 
 from fuzzer.api.checked import Checked
 from fuzzer.api.found_failure import FoundFailure
@@ -208,7 +209,7 @@ def _failure(done: Minimized, folder: Path, preload: Path | None) -> FoundFailur
         done.ops,
         folder,
         folder / "repro.py",
-        f"fuzz --replay {folder}{f' --preload {preload}' if preload else ''}",
+        f"fuzz --replay {quote(str(folder))}{f' --preload {quote(str(preload))}' if preload else ''}",
         doc.component,
         done.nodes,
         done.known_as,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from fuzzer.api.finding_error import FindingError
@@ -142,7 +143,8 @@ def _checked(wanted: Wanted, modules: Sequence[Any] | None, folder: Path | str |
     if done.findings:
         raise FindingError(done.findings)
     if done.waiting:
-        raise RuntimeError(f"{done.waiting} failures could not be investigated: fuzz status --campaign {done.folder}")
+        shown = f"fuzz status --campaign {quote(str(done.folder))}"
+        raise RuntimeError(f"{done.waiting} failures could not be investigated: {shown}")
     reach = done.reach
     if not reach.changed:
         raise PassNotReached(

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -25,6 +26,7 @@ from fuzzer.seeds.module import MODULE, export_module
 from fuzzer.seeds.own_weights import Weights
 from fuzzer.system import last_list, temporary
 from fuzzer.system.exit_codes import Exit
+from fuzzer.system.named_file import MOST_SOURCE, parsed, read_named
 from fuzzer.system.terminal import echo, next_line, number_of, print_json, say
 from fuzzer.toolchains.toolchain import HOST_NAME
 from generators.graph import Invalid
@@ -124,14 +126,15 @@ def _model(options: CheckOptions, scratch: Path) -> tuple[Path, Weights | None]:
 def _functions(path: Path) -> str:
     """What to write in place of a Python file alone."""
     try:
-        defined = ast.parse(path.read_text()).body
-    except (SyntaxError, UnicodeDecodeError, OSError) as error:
-        return f"{path}: it cannot be read as Python: {error}"
+        defined = parsed(read_named(path, MOST_SOURCE), path).body
+    except (SyntaxError, OSError) as error:
+        return f"{path}: it cannot be read as Python: {getattr(error, 'strerror', None) or error}"
     names = [each.name for each in defined if isinstance(each, ast.FunctionDef) and not each.args.args]
     which = f"; it has {', '.join(names[:4])}" if names else "; it has no function without parameters"
+    model = f"{path}:{names[0] if names else 'NAME'}"
     return (
         f"{path}: name the function that returns the module and the tuple of its inputs: "
-        f"fuzz check {path}:{names[0] if names else 'NAME'}{which}"
+        f"fuzz check {quote(model)}{which}"
     )
 
 

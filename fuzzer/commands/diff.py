@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from fuzzer.campaign.plan.selection import ops_of_dialects
-from fuzzer.commands.diff_options import DiffOptions
+from fuzzer.commands.diff_options import FOLDER, DiffOptions
 from fuzzer.commands.diff_run import ToCompare, comparison_of
 from fuzzer.commands.with_options import with_options
 from fuzzer.difference.changed_code import changed_code
@@ -15,7 +15,7 @@ from fuzzer.difference.reports import FORMS, check_places
 from fuzzer.difference.reports.terminal import document, lines
 from fuzzer.difference.runs import cases_of_earlier_runs
 from fuzzer.difference.verdict import verdict
-from fuzzer.system.files import write_output
+from fuzzer.system.files import own_folder, write_output
 from fuzzer.system.terminal import echo, print_json, say
 from generators.dialect_names import NAMES
 
@@ -32,6 +32,7 @@ def diff(options: DiffOptions) -> None:
     code = changed_code(both, options.changed or ())
     for path in code.unbuilt:
         say(f"difftvm: {path} is part of no build; it does not count as changed code")
+    own_folder(options.campaign, FOLDER)
     kept = (*cases_of_earlier_runs(options.campaign), *kept_in(options.cases or ()))
     compared = comparison_of(options, ToCompare(both, code, kept, ops_of_dialects(options.ops, ",".join(NAMES))))
     if options.json:

@@ -18,6 +18,10 @@ from fuzzer.toolchains.toolchain import HOST_NAME
 MINUTES = 10
 
 
+FOLDER = Path("diff")
+"""Where runs are kept if the caller names no folder, below the working directory."""
+
+
 @dataclass(frozen=True, slots=True)
 class DiffOptions:
     """What the user wrote. `fuzz diff --help` lists the options in this order."""
@@ -51,7 +55,7 @@ class DiffOptions:
     lanes: LanesGlob = "*"
     ops: Annotated[str, typer.Option(metavar="GLOB", help="Operators, comma-separated globs.")] = "*"
     campaign: Annotated[Path, typer.Option(metavar="DIR", help="Each run has a new directory: DIR/1, DIR/2, ...")] = (
-        Path("diff")
+        FOLDER
     )
     markdown: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a summary for a pull request.")] = None
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the findings as tests that failed.")] = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -9,10 +10,10 @@ import typer
 
 from fuzzer.commands.options import FINDING
 from fuzzer.findings.named import finding_named
-from fuzzer.findings.record import read
-from fuzzer.report.document import Format, joined, text
+from fuzzer.findings.record import FindingRecord, read
+from fuzzer.report.document import Format, document, text
 from fuzzer.system.files import make_folder, write_output
-from fuzzer.system.terminal import echo, next_line, say
+from fuzzer.system.terminal import echo, next_line, print_json, say
 from generators.graph import Invalid
 
 
@@ -28,13 +29,11 @@ def report(
     """Write reports of findings with the current code: `fuzz report crashes/x --format md`. Nothing is run."""
     format = Format.JSON if json else format
     findings = [finding_named(each) for each in findings]
-    records = [read(folder) for folder in findings]
-    texts = {record.doc.slug: text(record, format) for record in records}
+    records = {record.doc.slug: record for record in map(read, findings)}
     if out is None:
-        if format is Format.HTML and len(texts) > 1:
-            raise Invalid("several pages need a folder: --out DIR")
-        echo(joined([*texts.values()], format), end="")
+        _print([*records.values()], format)
         return
+    texts = {slug: text(record, format) for slug, record in records.items()}
     paths = {out: next(iter(texts.values()))}
     if len(texts) > 1:
         paths = {out / f"{slug}.{format}": each for slug, each in texts.items()}
@@ -45,3 +44,14 @@ def report(
     except OSError as error:
         raise Invalid(f"{error.filename or out}: {error.strerror}") from None
     say(f"wrote {len(paths)} to {out}; {next_line('file', findings[0])}")
+
+
+def _print(records: Sequence[FindingRecord], format: Format) -> None:
+    """Print reports one after the other. Several of JSON are a list."""
+    if format is Format.JSON:
+        documents = [document(record) for record in records]
+        print_json(documents if len(documents) > 1 else documents[0])
+        return
+    if format is Format.HTML and len(records) > 1:
+        raise Invalid("several pages need a folder: --out DIR")
+    echo("\n---\n\n".join(text(record, format) for record in records), end="")

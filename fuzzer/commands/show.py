@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
+from msgspec.json import decode
 
 from fuzzer.commands.options import JsonFlag
 from fuzzer.findings import finding_file, upstream
@@ -16,9 +18,9 @@ from fuzzer.findings.named import finding_named
 from fuzzer.findings.record import FindingRecord, read
 from fuzzer.findings.severity import severity_of
 from fuzzer.report import sentences
-from fuzzer.report.document import Format, text
+from fuzzer.report.document import document
 from fuzzer.report.listing import listing
-from fuzzer.system.terminal import echo, next_line
+from fuzzer.system.terminal import echo, next_line, print_json
 from fuzzer.triage.scope.words import sentence
 from fuzzer.watching.formatting import number_of
 from fuzzer.watching.titles import sighting_title, title_of
@@ -41,11 +43,15 @@ def show(
     """Show what is known of a finding, of what was seen and waits, or of a case: `fuzz show 3`."""
     folder = finding_named(name, campaign)
     if not (folder / finding_file.NAME).exists() and (folder / case_file.JSON_NAME).exists():
-        echo(*_of_case(folder, case_file.read(folder)), sep="\n")
+        case = case_file.read(folder)
+        if json:
+            print_json({"case": decode(case_file.encode(case)[0])})
+        else:
+            echo(*_of_case(folder, case), sep="\n")
         return
     record = read(folder)
     if json:
-        echo(text(record, Format.JSON), end="")
+        print_json(document(record))
     elif record.doc.confirmed.startswith("0"):
         echo(*_of_sighting(folder, record), sep="\n")
     else:
@@ -90,15 +96,15 @@ def _of_finding(folder: Path, record: FindingRecord) -> Iterator[str]:
 def _condition(folder: Path, record: FindingRecord) -> str:
     scope = record.doc.scope
     if not scope.cases:
-        return f"not yet looked for: `fuzz scope {folder}`"
+        return f"not yet looked for: `fuzz scope {quote(str(folder))}`"
     return sentence(scope, record.case.graph)
 
 
 def _commands(folder: Path, doc: FindingDoc) -> Iterator[str]:
-    yield f"`fuzz report {folder}` prints the report"
-    yield f"`fuzz file {folder}` prints the issue"
+    yield f"`fuzz report {quote(str(folder))}` prints the report"
+    yield f"`fuzz file {quote(str(folder))}` prints the issue"
     if not doc.introduced.builds:
-        yield f"`fuzz bisect {folder}` finds the release that introduced it"
+        yield f"`fuzz bisect {quote(str(folder))}` finds the release that introduced it"
 
 
 def _indented(source: str) -> list[str]:

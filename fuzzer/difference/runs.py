@@ -39,7 +39,7 @@ def cases_of_earlier_runs(folder: Path) -> list[Case]:
 
 def _cases(folder: Path) -> Iterator[Case]:
     for run in reversed(_runs(folder).values()):
-        if (run / CRASHES).is_symlink():
-            raise Invalid(f"{run / CRASHES}: {LINK}")
+        if link := next((each for each in (run, run / CRASHES) if each.is_symlink()), None):
+            raise Invalid(f"{link}: {LINK}")
         for path in sorted((run / CRASHES).glob(f"*/{case_file.JSON_NAME}")):
             yield case_file.read(path.parent)

@@ -11,6 +11,7 @@ import numpy as np
 from fuzzer.findings.finding_file import encode, with_json_numbers
 from fuzzer.findings.record import FindingRecord
 from fuzzer.report import issue, page, repro
+from fuzzer.system.terminal import json_text
 from generators import case_file
 from generators.graph import Array, holds_floats
 
@@ -26,7 +27,7 @@ def text(record: FindingRecord, format: Format) -> str:
         case Format.MD:
             return issue.text(record)
         case Format.JSON:
-            return msgspec.json.format(msgspec.json.encode(document(record))).decode() + "\n"
+            return json_text(document(record))
         case Format.HTML:
             return page.html(record)
         case _:
@@ -51,10 +52,3 @@ def document(record: FindingRecord) -> dict[str, object]:
 def _numbers(array: Array) -> object:
     """The array as nested lists. Python has no bfloat16, so floats are converted to float64."""
     return (array.astype(np.float64) if holds_floats(array) else array).tolist()
-
-
-def joined(texts: list[str], format: Format) -> str:
-    """Several reports in one text. JSON reports become a list."""
-    if len(texts) == 1:
-        return texts[0]
-    return f"[\n{','.join(texts)}]\n" if format is Format.JSON else "\n---\n\n".join(texts)

@@ -15,6 +15,7 @@ from typing import IO, Any
 from fuzzer.system import untrusted_files
 from fuzzer.system.secrets import blanked
 from generators import plain_file
+from generators.graph import Invalid
 from generators.plain_file import NO_FILE, plain_files
 
 SECOND_NAME = "the file has a second name, a hard link"
@@ -143,6 +144,14 @@ def _write_folder(path: Path, files: Mapping[str, bytes]) -> None:
     except OSError:  # a caller that tries again must not find it
         untrusted_files.remove(untrusted_files.real(path))
         raise
+
+
+def own_folder(path: Path, default: Path) -> Path:
+    """A folder that a command writes to. Raise `Invalid` where it is the default, below the working directory, and a
+    link: it may come with a checkout of somebody else. A link that the user names is followed."""
+    if path == default and path.is_symlink():
+        raise Invalid(f"{path}: {LINK}; remove it, or name a folder")
+    return path
 
 
 def make_folder(path: Path, below: Path | None = None) -> None:

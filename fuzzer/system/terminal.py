@@ -70,6 +70,18 @@ def printable(text: str) -> str:
     return text if text.isprintable() else text.translate(_ESCAPES)
 
 
+def open_closed_streams() -> None:
+    """Open /dev/null in the place of a standard stream that the caller has closed (`fuzz run 2>&-`): the next file that
+    is opened, of a finding or of the index, would be that stream, and get what libraries and children print."""
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is None:
+            descriptor = os.open(os.devnull, os.O_RDWR)
+            if descriptor != number:
+                os.dup2(descriptor, number)
+                os.close(descriptor)
+            setattr(sys, name, open(number, mode))  # noqa: SIM115
+
+
 def escape_what_cannot_be_encoded() -> None:
     """Let stdout and stderr write escape sequences for characters that the encoding of the terminal lacks."""
     for stream in (sys.stdout, sys.stderr):
@@ -103,12 +115,16 @@ def echo(*texts: object, sep: str = " ", end: str = "\n", flush: bool = False) -
 
 
 def print_json(value: object) -> None:
-    """Print JSON in ASCII, so that each terminal can show it and each parser can read it."""
-    print(
-        _NOT_ASCII.sub(
-            _json_escape, msgspec.json.format(msgspec.json.encode(_encodable(msgspec.to_builtins(value)))).decode()
-        )
-    )
+    """Print JSON, one value. Its lines are not wrapped, and its escape sequences are those of JSON, which those of
+    `echo` are not."""
+    print(json_text(value), end="")
+
+
+def json_text(value: object) -> str:
+    """JSON in ASCII, so that each terminal can show it and each parser can read it. The last character is a line
+    break."""
+    text = msgspec.json.format(msgspec.json.encode(_encodable(msgspec.to_builtins(value)))).decode()
+    return _NOT_ASCII.sub(_json_escape, text) + "\n"
 
 
 _NOT_ASCII = re.compile(r"[^\n -~]")

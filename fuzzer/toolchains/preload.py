@@ -15,6 +15,7 @@ import types
 from dataclasses import dataclass
 from pathlib import Path
 
+from fuzzer.system.named_file import MOST_SOURCE, parsed, read_named
 from fuzzer.toolchains import reached
 from generators.graph import Invalid
 
@@ -46,14 +47,14 @@ class PreloadFailed(Exception):
 def read(path: Path) -> Preload:
     """Raise `Invalid` where there is no such file, or where it is not Python."""
     try:
-        data = path.read_bytes()
-        compile(data, path, "exec")
+        data = read_named(path, MOST_SOURCE)
+        parsed(data, path)
     except OSError as error:
         raise Invalid(f"--preload {path}: {error.strerror}") from None
     except SyntaxError as error:
         raise Invalid(f"--preload {path}, line {error.lineno}: {type(error).__name__}: {error.msg}") from None
-    except ValueError as error:  # a null byte
-        raise Invalid(f"--preload {path}: {error}") from None
+    except Invalid as error:
+        raise Invalid(f"--preload {error}") from None
     return Preload(str(path.resolve()), hashlib.sha256(data).hexdigest())
 
 
@@ -80,7 +81,7 @@ def execute(preload: Preload) -> dict[str, str]:
 
 def _bytes(preload: Preload) -> bytes:
     try:
-        data = Path(preload.path).read_bytes()
+        data = read_named(Path(preload.path), MOST_SOURCE)
     except OSError as error:
         raise PreloadFailed(f"--preload {preload.path}: {error.strerror}") from error
     if hashlib.sha256(data).hexdigest() != preload.sha256:

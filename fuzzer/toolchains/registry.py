@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 
 import msgspec
 
@@ -65,9 +66,11 @@ def read(name: str) -> ToolchainRecord:
     except OSError as error:
         raise Invalid(f"{path}: {error.strerror}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise Invalid(f"{path}: {error}; `fuzz toolchain remove {name}` removes it") from None
+        raise Invalid(f"{path}: {error}; `fuzz toolchain remove {quote(name)}` removes it") from None
     if record.format != FORMAT or record.name != name:
-        raise Invalid(f"{path}: no record of {name!r} in format {FORMAT}; `fuzz toolchain remove {name}` removes it")
+        raise Invalid(
+            f"{path}: no record of {name!r} in format {FORMAT}; `fuzz toolchain remove {quote(name)}` removes it"
+        )
     return record
 
 
@@ -76,7 +79,9 @@ def find(name: str) -> Toolchain:
     if is_host(name):
         return HOST
     if name not in names():
-        raise EnvironmentMissing(f"there is no toolchain {name!r} here; `fuzz toolchain add {name}` may install it")
+        raise EnvironmentMissing(
+            f"there is no toolchain {name!r} here; `fuzz toolchain add {quote(name)}` may install it"
+        )
     try:
         return read(name).toolchain
     except Invalid as error:
@@ -112,7 +117,7 @@ def new_folder(name: str) -> Iterator[Path]:
     folder = root() / _checked(name)
     with _locked():
         if (folder / NAME).exists():
-            raise Invalid(f"there is a toolchain {name!r} already; `fuzz toolchain remove {name}` removes it")
+            raise Invalid(f"there is a toolchain {name!r} already; `fuzz toolchain remove {quote(name)}` removes it")
         with installation.new_folder(folder, NAME):
             yield folder
 

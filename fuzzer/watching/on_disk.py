@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from fuzzer.campaign.store import index, state
 from fuzzer.campaign.store.counters import Counters
@@ -63,7 +64,7 @@ def counters_of(read: Index) -> CampaignCounters:
     own = read.state()
     if own is None:
         folder = read.path.parent
-        raise Invalid(f"{read.path}: it has no counters yet; `fuzz run --campaign {folder}` writes them")
+        raise Invalid(f"{read.path}: it has no counters yet; `fuzz run --campaign {quote(str(folder))}` writes them")
     query = "SELECT kind, name, CAST(total(tests) AS INTEGER) FROM counts GROUP BY 1, 2"  # sum() may overflow
     counted = read.rows(tuple[str, str, int], query)
     found, known = ({name: tests for kind, name, tests in counted if kind == wanted} for wanted in ("finding", "known"))

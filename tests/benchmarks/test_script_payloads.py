@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import script_payloads
 from msgspec import inspect
-from script_payloads import EVIDENCE, SHORT
+from script_payloads import EVIDENCE, SHORT, Share
 
 from fuzzer.findings import field_forms, finding_file, natural_file, record
 from fuzzer.findings.finding_doc import FindingDoc
@@ -20,7 +20,7 @@ from generators.onnx import model
 
 @pytest.mark.slow
 def test_no_text_becomes_code() -> None:
-    tried = [each for _, each in script_payloads.attempts(SHORT, short=True)]
+    tried = [each for _, each in script_payloads.attempts(SHORT, Share(short=True))]
     assert [fault for each in tried for fault in each.faults] == []
     assert sum(each.places for each in tried) > 600
     assert sum(each.read for each in tried) > 200
@@ -30,8 +30,18 @@ def test_a_text_that_becomes_code_is_a_fault(tmp_path: Path, monkeypatch: pytest
     folder = script_payloads.with_evidence("raised", tmp_path / "finding")
     monkeypatch.setattr(repro_verdict, "quoted", lambda text: Source(f'"{text}"'))
     place = ("evidence", "raised", "message")
-    tried = script_payloads.tried_in(folder, finding_file.NAME, (' and a message" #',), place)
+    tried = script_payloads.tried_in(folder, finding_file.NAME, (' and a message" #',), Share(), place)
     assert len(tried.faults) == tried.texts
+
+
+def test_the_shares_together_have_each_text_of_each_place_once() -> None:
+    texts = [f"{number}" for number in range(50)]
+    for place in (1, 2, 3):
+        parts = [Share(7, first).of(place, texts) for first in range(7)]
+        assert sorted(text for part in parts for text in part) == sorted(texts)
+        assert {len(part) for part in parts} == {7, 8}
+    assert not set(Share(7, 0).of(1, texts)) & set(Share(7, 0).of(2, texts))
+    assert Share().of(1, texts) == texts
 
 
 def test_the_given_program_of_the_payloads_has_a_script(tmp_path: Path) -> None:

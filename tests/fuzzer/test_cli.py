@@ -302,6 +302,11 @@ def test_replay_of_a_missing_folder(fuzz: Fuzz, tmp_path: Path) -> None:
     refused(fuzz("--replay", tmp_path / "none"), f"{tmp_path / 'none'}: there is no such folder")
 
 
+@pytest.mark.parametrize("words", ["show", "replay", "minimize", "triage --campaign", "status --campaign", "check"])
+def test_a_name_that_no_file_can_have_is_bad_input(fuzz: Fuzz, words: str) -> None:
+    refused(fuzz(*words.split(), f"{'a' * 300}.py"), "File name too long")
+
+
 def test_replay_of_a_file(fuzz: Fuzz, saved: Path) -> None:
     refused(fuzz("--replay", saved / "case.json"), "case.json: not the folder of a finding, but a file")
 

@@ -48,6 +48,12 @@ def test_something_else_in_its_place_is_not_read(tmp_path: Path, made: str) -> N
     assert len(os.listdir("/proc/self/fd")) == before
 
 
+def test_a_name_with_a_null_byte_is_no_file() -> None:
+    with pytest.raises(OSError, match="null byte") as caught:
+        read_plain(Path("a\0b") / "c")
+    assert caught.value.errno == errno.EINVAL
+
+
 def test_the_files_of_a_folder_are_bounded_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in "ab":
         (tmp_path / name).write_bytes(b"123")

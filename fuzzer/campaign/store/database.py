@@ -10,6 +10,7 @@ import errno
 import os
 import sqlite3
 from pathlib import Path
+from shlex import quote
 
 import msgspec
 
@@ -92,7 +93,7 @@ class damaged_is_invalid:  # noqa: N801 - a context manager, used like contextli
 
 
 def _remedy(path: Path) -> str:
-    return f"`fuzz status --repair --campaign {path.parent}` rebuilds it from the files"
+    return f"`fuzz status --repair --campaign {quote(str(path.parent))}` rebuilds it from the files"
 
 
 def connected(path: Path, writes: bool) -> sqlite3.Connection:

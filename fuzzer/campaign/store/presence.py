@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 
 from fuzzer.campaign.store import index, state
 from fuzzer.campaign.store.lock import holder
@@ -19,7 +20,7 @@ def why_no_index(folder: Path) -> str:
     if held_by is not None:
         return f"{folder}: process {held_by or '?'} is just starting this campaign; nothing of it is written yet"
     if (folder / state.NAME).exists():
-        return f"{folder}: this campaign has no index; `fuzz status --repair --campaign {folder}` makes one"
+        return f"{folder}: this campaign has no index; `fuzz status --repair --campaign {quote(str(folder))}` makes one"
     if folder.exists() and not folder.is_dir():
         return f"{folder}: no campaign, but a file"
-    return f"{folder}: no campaign; `fuzz run --campaign {folder}` starts one"
+    return f"{folder}: no campaign; `fuzz run --campaign {quote(str(folder))}` starts one"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
@@ -41,7 +42,7 @@ def document(comparison: Comparison) -> str:
         case = SubElement(suite, "testcase", classname=SUITE, name=name, time=f"{doc.cpu_seconds:.1f}")
         message = _text(f"{each.level}: {each.title}")
         failure = SubElement(case, "failure", type=str(doc.kind), message=message)
-        parts = (message, wrong_with(comparison), each.blamed, f"fuzz --replay {each.folder}")
+        parts = (message, wrong_with(comparison), each.blamed, f"fuzz --replay {quote(str(each.folder))}")
         failure.text = _text("\n".join(part for part in parts if part))
     suites = Element("testsuites")
     suites.append(suite)

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from fuzzer.system.devices import KINDS, Device
 from oracles.lane import SCHEDULES, Engine, LaneSpec, Params, is_relay
@@ -90,7 +91,7 @@ def availability(lane: LaneSpec, machine: Machine = THIS) -> Availability:
     if lane.engine is not Engine.TVM:
         return Runnable()
     if is_relay(lane) and lane.toolchain not in machine.toolchains():
-        return Missing(f"fuzz toolchain add {lane.toolchain}")
+        return Missing(f"fuzz toolchain add {quote(lane.toolchain)}")
     row = target_named(lane.target)
     compilers = row.compilers or (LINKERS if lane.as_library else ())
     if compilers and _first(compilers, machine) is None:

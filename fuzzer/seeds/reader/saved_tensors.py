@@ -12,7 +12,9 @@ from onnx import TensorProto, numpy_helper
 
 from fuzzer.seeds import own_weights
 from fuzzer.seeds.bounded_child import limit_child
+from fuzzer.system.named_file import read_named
 from generators.graph import Array, DType, Invalid
+from generators.plain_file import NO_FILE
 
 _DTYPES = {dtype.numpy for dtype in DType}
 
@@ -32,6 +34,8 @@ def tensors(path: Path, most: int) -> dict[str, Array]:
 
 
 def _of_npz(path: Path, most: int) -> Iterator[tuple[str, Array]]:
+    if not path.is_file():
+        raise Invalid(f"{path}: {NO_FILE}")
     with zipfile.ZipFile(path) as archive:
         _require_size(path, sum(each.file_size for each in archive.infolist()), most)
     with np.load(path, allow_pickle=False) as arrays:
@@ -43,13 +47,13 @@ def _of_folder(path: Path, most: int) -> Iterator[tuple[str, Array]]:
     files = [path / f"input_{number}.pb" for number in range(len(list(path.glob("input_*.pb"))))]
     _require_size(path, sum(file.stat().st_size for file in files), most)
     for file in files:
-        yield _of_file(file)
+        yield _of_file(file, most)
 
 
-def _of_file(path: Path) -> tuple[str, Array]:
-    tensor = TensorProto()
+def _of_file(path: Path, most: int) -> tuple[str, Array]:
+    tensor, data = TensorProto(), read_named(path, most)
     try:
-        tensor.ParseFromString(path.read_bytes())
+        tensor.ParseFromString(data)
     except Exception as error:  # protobuf's DecodeError has no type stub and no public module
         raise Invalid(f"{path}: it is no tensor of ONNX: {error}") from None
     if not tensor.name:

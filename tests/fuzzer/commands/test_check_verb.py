@@ -4,6 +4,7 @@ is started."""
 from __future__ import annotations
 
 import json as json_text
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -129,6 +130,10 @@ def test_what_is_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     ):
         with pytest.raises(Invalid, match=why):
             check(str(tmp_path / name))
+
+    os.mkfifo(tmp_path / "pipe.py")
+    with pytest.raises(Invalid, match=r"pipe\.py: it cannot be read as Python: it is not a regular file$"):
+        check(str(tmp_path / "pipe.py"))
 
     def nothing_runs(path: Path, **options: Any) -> Checked:
         raise NothingRan("no lane ran: x: y")

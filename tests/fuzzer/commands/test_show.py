@@ -42,6 +42,14 @@ def test_what_is_not_known_has_its_command(saved: Path, capsys: pytest.CaptureFi
     assert json.loads(shown(capsys, saved, json=True))["finding"]["slug"] == saved.name
 
 
+def test_commands_to_copy_are_quoted(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = saved.with_name("$(touch x);`y`")
+    saved.rename(folder)
+    text = shown(capsys, folder)
+    assert f"`fuzz report '{folder}'` prints the report" in text
+    assert f" {folder}`" not in text
+
+
 def test_what_waits_for_triage(
     tmp_path: Path, make: Callable[..., tuple[Investigated, Sighting]], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -60,6 +68,7 @@ def test_a_case(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first, *_, last = shown(capsys, saved).splitlines()
     assert first.startswith(f"{saved}: a case of 1 operator: ")
     assert last.endswith(f" minimize {saved}")
+    assert json.loads(shown(capsys, saved, json=True))["case"]["outputs"]
 
 
 def test_what_is_not_there(tmp_path: Path) -> None:

@@ -182,6 +182,14 @@ def test_cases_are_not_read_through_a_link_in_a_campaign(tmp_path: Path, name: s
             cases_of_earlier_runs(tmp_path / "runs")
 
 
+def test_an_earlier_run_that_is_a_link_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "1").symlink_to(tmp_path / "outside")
+    with pytest.raises(Invalid, match=r"runs/1: it is a link"):
+        cases_of_earlier_runs(tmp_path / "runs")
+
+
 def test_kept_cases_of_a_corpus_of_a_campaign_and_of_a_case(tmp_path: Path) -> None:
     for name in ("corpus/one", "crashes/two", "three"):
         (tmp_path / name).mkdir(parents=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from graphs_by_hand import case_of
 from records import record
 
 from fuzzer.commands.report import report
+from fuzzer.commands.show import show
 from fuzzer.findings.finding_file import NAME, encode
 from fuzzer.findings.record import AFTER, BEFORE, FindingRecord, read
 from fuzzer.report import issue, page, repro
@@ -59,6 +61,27 @@ def test_the_page_shows_control_characters_and_changes_of_the_writing_direction(
     html = page.html(record(CASE, Kind.INTERNAL_ERROR, TVM, evidence))
     assert "\\u202eevil\\u2066 \\x1b[2J" in html
     assert html.replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize("verb", [report, show])
+def test_printed_json_is_json_whatever_a_message_has(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], verb: Callable[..., None]
+) -> None:
+    """A terminal must not get these characters, and no parser of JSON takes the escapes `\\x9b` and `\\U000e0001`."""
+    message = "\x9b31m \x1b[2J \U000e0001 \u202e \U0001f600 " + "words " * 50
+    found = record(CASE, Kind.INTERNAL_ERROR, TVM, Raised(Stage.COMPILE, "E", message))
+    folder = saved(found, tmp_path / "x")
+    verb([folder] if verb is report else folder, json=True)
+    printed = capsys.readouterr().out
+    assert printed.isascii()
+    assert json.loads(printed)["finding"]["evidence"]["raised"]["message"] == message
+
+
+def test_several_reports_of_json_are_a_list(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = record(CASE, Kind.INTERNAL_ERROR, TVM, Raised(Stage.COMPILE, "E", "another message"))
+    report([saved(FOUND, tmp_path / "x"), saved(other, tmp_path / "y")], json=True)
+    slugs = [each["finding"]["slug"] for each in json.loads(capsys.readouterr().out)]
+    assert slugs == [FOUND.doc.slug, other.doc.slug]
 
 
 def test_markdown_is_that_of_the_issue() -> None:

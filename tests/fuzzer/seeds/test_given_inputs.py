@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from onnx import numpy_helper
 from fuzzer.seeds import given_inputs
 from fuzzer.seeds.reader.saved_tensors import tensors
 from generators.graph import Invalid
+from generators.plain_file import NO_FILE
 
 X, N = np.array([[1.0, -2.0]], np.float32), np.array(3)
 
@@ -48,6 +50,11 @@ def refusals(folder: Path) -> Iterator[tuple[Path, str]]:
     yield folder / "complex.npz", "'x' is of complex128, which no case has"
     np.savez(folder / "large.npz", x=np.zeros(1 << 18))
     yield folder / "large.npz", "it has 2 MiB, more than 1"
+    os.mkfifo(folder / "pipe.npz")
+    yield folder / "pipe.npz", NO_FILE
+    (folder / "pipes").mkdir()
+    os.mkfifo(folder / "pipes" / "input_0.pb")
+    yield folder / "pipes", NO_FILE
     for name, text, why in (
         ("empty", None, "it has no input_0.pb"),
         ("wrong", b"no tensor", "it is no tensor of ONNX"),

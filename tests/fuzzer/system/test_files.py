@@ -15,12 +15,14 @@ from fuzzer.system.files import (
     keep_only_tail,
     make_folder,
     opened_folder,
+    own_folder,
     remove_folder,
     write_atomically,
     write_folder,
     write_output,
     write_synced,
 )
+from generators.graph import Invalid
 
 
 def failing(*_: object) -> None:
@@ -182,3 +184,14 @@ def test_an_opened_folder_stays_the_same(tmp_path: Path) -> None:
     assert caught.value.filename == str(tmp_path / "moved" / "file")
     assert [path.name for path in (tmp_path / "moved").iterdir()] == ["file"]
     assert list((tmp_path / "outside").iterdir()) == []
+
+
+def test_a_default_folder_that_is_a_link_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever checks a model in the checkout of somebody else named no folder."""
+    monkeypatch.chdir(tmp_path)
+    default = Path(".difftvm")
+    assert own_folder(default, default) == default
+    default.symlink_to(tmp_path)
+    with pytest.raises(Invalid, match=r"^\.difftvm: it is a link, .*; remove it, or name a folder$"):
+        own_folder(default, default)
+    assert own_folder(tmp_path / default, default) == tmp_path / default

@@ -92,6 +92,22 @@ def test_a_command_writes_to_such_a_terminal(tmp_path: Path) -> None:
         assert done.returncode in (0, 64)
 
 
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_no_file_takes_the_place_of_a_closed_stream(tmp_path: Path, number: int) -> None:
+    """What is opened next would be the stream, and get what is printed."""
+    program = (
+        "import os, sys; from fuzzer.system.terminal import echo, open_closed_streams, say; open_closed_streams();"
+        f"file = open({str(tmp_path / 'a')!r}, 'w'); assert file.fileno() > 2; echo('out'); say('err');"
+        "assert os.write(2, b'x') == os.write(1, b'x') == 1 and os.read(0, 1) == b''"
+    )
+    done = subprocess.run([sys.executable, "-c", f"import os; os.close({number}); {_AGAIN.format(program)}"])
+    assert (done.returncode, (tmp_path / "a").read_text()) == (0, "")
+
+
+_AGAIN = "import sys; os.execv(sys.executable, [sys.executable, '-c', {!r}])"
+"""Python decides at its start which streams are closed."""
+
+
 def test_no_command_prints_in_another_way() -> None:
     found = [
         f"{path.name}:{number}"
@@ -99,6 +115,19 @@ def test_no_command_prints_in_another_way() -> None:
         if path.name != "tables.py"
         for number, line in enumerate(path.read_text().splitlines(), 1)
         if re.search(ANOTHER_WAY, line) and "def print(" not in line
+    ]
+    assert found == []
+
+
+def test_names_in_commands_to_copy_are_quoted_for_a_shell() -> None:
+    """A folder of somebody else may be called `$(x)`. What `quote` is not needed for comes from our own tables."""
+    own = {"selection.py": "next(iter(rows))"}
+    found = [
+        f"{path.name}:{number}"
+        for path in sorted(COMMANDS.parent.rglob("*.py"))
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        for name in re.findall(r"\bfuzz [a-z -]+\{([^}]*)", line)
+        if not name.startswith(("quote(", "shlex.", "_for_shell(")) and name != own.get(path.name)
     ]
     assert found == []
 

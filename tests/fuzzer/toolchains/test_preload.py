@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -86,6 +87,18 @@ def test_what_is_no_file_is_bad_input(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     why = "Is a directory" if name == "" else "No such file or directory"
     with pytest.raises(Invalid, match=f"^{re.escape(f'--preload {path}: {why}')}$"):
+        read(path)
+
+
+def test_nobody_waits_for_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "mine.py")
+    with pytest.raises(Invalid, match=r"mine\.py: it is not a regular file$"):
+        read(tmp_path / "mine.py")
+
+
+def test_what_is_nested_too_deeply_is_bad_input(tmp_path: Path) -> None:
+    path = written(tmp_path, f"x = {'-' * 200_000}1\n")
+    with pytest.raises(Invalid, match=f"^{re.escape(f'--preload {path}: an expression in it is nested too deeply')}$"):
         read(path)
 
 
