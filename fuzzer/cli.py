@@ -16,7 +16,7 @@ from typer.core import TyperGroup
 from fuzzer.system import secrets, telemetry
 from fuzzer.system.exit_codes import Exit
 from fuzzer.system.help_text import GroupedCommand
-from fuzzer.system.terminal import escape_what_cannot_be_encoded, one_sentence, open_closed_streams, say
+from fuzzer.system.terminal import escape_what_cannot_be_encoded, one_sentence, open_closed_streams, program, say
 
 GROUPS = {
     "Start here": {
@@ -224,8 +224,12 @@ def _reported(error: Exception) -> Exit:
 
 def _with_proposal(error: Any) -> str:
     """What is wrong with a command line, and the options that were perhaps meant."""
-    options = getattr(error, "possibilities", None)
-    return f"{error.message}; did you mean {' or '.join(options)}?" if options else str(error.format_message())
+    if options := getattr(error, "possibilities", None):
+        return f"{error.message}; did you mean {' or '.join(options)}?"
+    said = str(error.format_message())
+    if said.startswith("Missing argument") and (context := getattr(error, "ctx", None)):
+        return f"{said.rstrip('.')}; `{program()} {context.info_name} --help` shows what is meant"
+    return said
 
 
 if __name__ == "__main__":

@@ -111,6 +111,8 @@ def _checked(options: CheckOptions, path: Path, weights: Weights | None) -> Chec
 def _model(options: CheckOptions, scratch: Path) -> tuple[Path, Weights | None]:
     """The file of the model, and whose numbers its weights have. Raise `Invalid` where there is no model."""
     if module := MODULE.fullmatch(options.model):
+        if not Path(module["file"]).exists():
+            raise Invalid(f"{module['file']}: there is no such file")
         say(f"{options.model}: exporting")
         return export_module(Path(module["file"]), module["name"], scratch), options.weights or Weights.OWN
     path = Path(options.model)

@@ -14,7 +14,7 @@ from fuzzer.dashboard.serve import server
 from fuzzer.filing.ledger import default_path, filed_issues
 from fuzzer.system.files import write_atomically, write_output
 from fuzzer.system.local_server import LOOPBACK
-from fuzzer.system.terminal import echo, next_line, print_json, say
+from fuzzer.system.terminal import campaign_option, echo, next_line, print_json, say
 from fuzzer.watching.formatting import number_of
 from generators.graph import Invalid
 
@@ -47,10 +47,9 @@ def dashboard(
         (write_output if out else write_atomically)(path, page.encode())
     except OSError as error:
         raise Invalid(f"{path}: {error.strerror}") from None
-    confirmed = number_of(len(data.causes.confirmed), "confirmed cause")
-    counted = f"{confirmed}, {len(data.causes.provisional)} not confirmed yet"
-    echo(f"{path}: {counted}, {len(page.encode()) / 1e6:.1f} MB{_unreadable(data)}")
-    echo(next_line("dashboard", "--serve", "--campaign", campaign) + f", or open {path} in a browser")
+    counted = "; ".join(filter(None, data.counts))
+    echo(f"{path} ({len(page.encode()) / 1e6:.1f} MB): {counted}{_unreadable(data)}")
+    echo(next_line("dashboard", "--serve", *campaign_option(campaign)) + f", or open {path} in a browser")
 
 
 def _unreadable(data: DashboardData) -> str:

@@ -11,7 +11,7 @@ import typer
 from msgspec.json import decode
 
 from fuzzer.commands.options import JsonFlag
-from fuzzer.findings import finding_file, upstream
+from fuzzer.findings import condition, finding_file, upstream
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.findings.headline import headline
 from fuzzer.findings.named import finding_named
@@ -82,7 +82,7 @@ def _of_finding(folder: Path, record: FindingRecord) -> Iterator[str]:
     yield f"seen: {headline(shown.finding)}"
     yield f"confirmed: {doc.confirmed} runs failed; fails in {', '.join(doc.lanes)}"
     yield f"at fault: {doc.component}" + (f": {blamed}" if (blamed := sentences.culprit(record)) else "")
-    yield f"condition: {_condition(folder, record)}"
+    yield condition.how_to_look(folder) if condition.missing(doc) else f"condition: {_condition(record)}"
     if released := sentences.released(record):
         yield f"releases: {released}"
     yield from (f"perhaps known upstream: {row}" for row in upstream.related(doc))
@@ -93,11 +93,8 @@ def _of_finding(folder: Path, record: FindingRecord) -> Iterator[str]:
     yield next_line("replay", folder)
 
 
-def _condition(folder: Path, record: FindingRecord) -> str:
-    scope = record.doc.scope
-    if not scope.cases:
-        return f"not yet looked for: `fuzz scope {quote(str(folder))}`"
-    return sentence(scope, record.case.graph)
+def _condition(record: FindingRecord) -> str:
+    return sentence(record.doc.scope, record.case.graph)
 
 
 def _commands(folder: Path, doc: FindingDoc) -> Iterator[str]:

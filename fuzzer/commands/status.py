@@ -14,7 +14,7 @@ from fuzzer.campaign.store.judged_counts import JudgedCounts
 from fuzzer.campaign.store.layout import ERRORS
 from fuzzer.commands.options import JsonFlag
 from fuzzer.findings.finding_doc import FindingDoc
-from fuzzer.system.terminal import echo, next_line, print_json
+from fuzzer.system.terminal import campaign_option, echo, next_line, print_json
 from fuzzer.watching.causes import Causes, causes_in
 from fuzzer.watching.formatting import (
     could_not_be_done,
@@ -110,7 +110,7 @@ def _lines(found: Status, causes: Causes) -> Iterator[str]:
     if line := summary(lanes):
         yield line
         yield from lane_lines(lanes, LANES_SHOWN)
-    yield next_line("triage", "--campaign", found.campaign)
+    yield next_line("triage", *campaign_option(Path(found.campaign)))
 
 
 def _doc(causes: Causes, slug: str) -> FindingDoc | None:

@@ -8,7 +8,7 @@ from itertools import count
 from pathlib import Path
 
 from fuzzer.campaign.triage.provisional import Cause
-from fuzzer.findings import upstream
+from fuzzer.findings import condition, upstream
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.findings.related import causes as causes_of_others
 from fuzzer.system.terminal import campaign_option, command, next_line
@@ -89,9 +89,22 @@ class Listed:
             return
         if waiting:
             yield waiting
+        if missing := self._without_condition(families):
+            yield missing
         unreadable = f"; {len(causes.unreadable)} cannot be read" if causes.unreadable else ""
         shows = next_line("show", 1) if self.folders else next_line("triage", "--all")
         yield f"{confirmed_line(causes.counts)}{unreadable}; {shows}"
+
+    def _without_condition(self, families: Sequence[Family]) -> str:
+        """Of how many causes nobody has looked for the condition, and the command that does; "" where there is none."""
+        causes = self.causes
+        docs = [family.lead.doc for family in families if not causes.is_known(family)]
+        missing = [causes.folders[doc.slug] for doc in docs if condition.missing(doc)]
+        shown = next((number for number, folder in enumerate(self.folders, 1) if folder in missing), 0)
+        if not missing:
+            return ""
+        looks = command("scope", shown or missing[0])
+        return f"{condition.MISSING}: {number_of(len(missing), 'cause')}; `{looks}` looks for the first of them"
 
     def _confirmed(self, families: Sequence[Family]) -> Iterator[str]:
         causes, chosen = self.causes, self.chosen

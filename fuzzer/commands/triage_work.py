@@ -121,4 +121,4 @@ def _report(campaign: Path, task: Campaign | None, json: bool) -> None:
     ):
         if line:
             echo(line)
-    echo(next_line("triage", "--campaign", campaign))
+    echo(next_line("triage", *campaign_option(campaign)))

@@ -7,12 +7,16 @@ from typing import assert_never
 from fuzzer.filing.draft import Draft
 from fuzzer.filing.filing import DraftOnly, Filed, FilingOutcome, GateResult, HeldBack, NotAccepted
 from fuzzer.filing.gates import RUN_GATES, GateVerdict
+from fuzzer.findings import condition
 from fuzzer.system.terminal import next_line
 
 
 def lines(draft: Draft, outcome: FilingOutcome) -> list[str]:
-    """One line for each gate, and one for the outcome."""
-    return [*(_line(each) for each in outcome.gates), f"{draft.doc.slug}: {_summary(draft, outcome)}"]
+    """One line for each gate, one where a draft has no condition, and one for the outcome."""
+    gates = [_line(each) for each in outcome.gates]
+    lacks = isinstance(outcome, DraftOnly) and condition.missing(draft.record.doc)
+    missing = [f"  {condition.how_to_look(draft.folder)}"] if lacks else []
+    return [*gates, *missing, f"{draft.doc.slug}: {_summary(draft, outcome)}"]
 
 
 def _line(result: GateResult) -> str:

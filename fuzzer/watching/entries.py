@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fuzzer.findings import condition
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.findings.finding_file import CRASHES
 from fuzzer.watching.causes import Causes
@@ -68,6 +69,8 @@ def _words(family: Family, facts: Facts) -> Iterator[str]:
     last = max((doc.found for doc in docs if doc.slug not in facts.shipped), default=0.0)
     if last:
         yield f"found {duration(max(0.0, facts.now - last))} ago"
+    if not known and all(map(condition.missing, docs)):
+        yield condition.MISSING
 
 
 def entries(

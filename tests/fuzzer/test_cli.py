@@ -477,8 +477,10 @@ def test_each_option_of_a_run_is_in_one_group(fuzz: Fuzz) -> None:
         (("chekc",), "No such command 'chekc'. Did you mean 'check'?"),
         (
             ("--ops", "reluu"),
-            "no operator matches 'reluu'; did you mean relu or rrelu or relu6?; `fuzz ops` ",
+            "no operator matches 'reluu'; perhaps you mean relu, rrelu or relu6; `fuzz ops` ",
         ),
+        (("check", "absent.py:net"), "absent.py: there is no such file"),
+        (("scope",), " scope --help` shows what is meant"),
         (("--seconds", "2x"), "'2x' is no length of time; write 90, 90s, 2m, 1.5h or 1d"),
     ],
 )

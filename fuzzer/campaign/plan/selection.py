@@ -20,7 +20,7 @@ def lanes_named(globs: str, dialect: str | None = None) -> tuple[LaneSpec, ...]:
     chosen = select(globs, dialect)
     if not chosen:
         of_cases = f" of cases of {dialect}" if dialect else ""
-        alike = did_you_mean(globs.split(","), [lane.name for lane in EVERY_LANE])
+        alike = perhaps_meant(globs.split(","), [lane.name for lane in EVERY_LANE])
         raise Invalid(f"no lane{of_cases} matches {globs!r}{alike}; `fuzz lanes` lists them")
     return chosen
 
@@ -82,15 +82,15 @@ def _none_matches(globs: str, rows: Iterable[Op]) -> str:
     others = [other for glob in _patterns(globs) if (other := _in_other_case(glob, names))]
     hint = f": names are case-sensitive, and {','.join(others)!r} matches" if others else ""
     if not others:
-        hint = did_you_mean(_patterns(globs), names)
+        hint = perhaps_meant(_patterns(globs), names)
     return f"no operator matches {globs!r}{hint}"
 
 
-def did_you_mean(words: Iterable[str], names: Iterable[str]) -> str:
-    """The names that are most like the first word, as a question; "" where none is."""
+def perhaps_meant(words: Iterable[str], names: Iterable[str]) -> str:
+    """The names that are most like the first word; "" where none is."""
     known = list(dict.fromkeys(names))
     found = next((alike for word in words if (alike := get_close_matches(word, known, n=3, cutoff=0.75))), [])
-    return f"; did you mean {' or '.join(found)}?" if found else ""
+    return f"; perhaps you mean {' or '.join(filter(None, (', '.join(found[:-1]), found[-1])))}" if found else ""
 
 
 def _in_other_case(glob: str, names: Iterable[str]) -> str:

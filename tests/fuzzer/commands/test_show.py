@@ -12,6 +12,7 @@ import pytest
 from fuzzer.campaign.store.store import Store
 from fuzzer.campaign.triage.waiting import Queue
 from fuzzer.commands.show import show
+from fuzzer.system.terminal import command
 from fuzzer.triage.investigate import Investigated, Sighting
 from generators.graph import Invalid
 
@@ -38,7 +39,7 @@ def test_a_finding_of_onnx_has_a_line_for_each_call(capsys: pytest.CaptureFixtur
 
 
 def test_what_is_not_known_has_its_command(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert f"\ncondition: not yet looked for: `fuzz scope {saved}`\n" in shown(capsys, saved)
+    assert f"\ncondition not yet looked for: `{command('scope', saved)}`\n" in shown(capsys, saved)
     assert json.loads(shown(capsys, saved, json=True))["finding"]["slug"] == saved.name
 
 

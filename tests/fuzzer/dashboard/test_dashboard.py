@@ -176,7 +176,8 @@ def test_the_command_writes_the_page_and_prints_its_data(tmp_path: Path) -> None
     path = tmp_path / "dashboard.html"
     assert path.read_text().startswith("<!doctype html>")
     size = f"{path.stat().st_size / 1e6:.1f} MB"
-    assert written.stdout.splitlines()[0] == f"{path}: 4 confirmed causes, 0 not confirmed yet, {size}"
+    counts = "4 confirmed causes: 1 critical, 1 high, 2 medium; 5 findings"
+    assert written.stdout.splitlines()[0] == f"{path} ({size}): {counts}"
     other = CliRunner().invoke(app, ["dashboard", "--campaign", str(tmp_path), "--json"], catch_exceptions=False)
     assert len(json.loads(other.stdout)["findings"]) == 5
     with pytest.raises(Invalid, match="no campaign"):

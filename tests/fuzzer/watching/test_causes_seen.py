@@ -16,6 +16,7 @@ from fuzzer.commands.triage_list import Chosen, Listed
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.findings.severity import Level
+from fuzzer.system.terminal import command
 from fuzzer.triage.investigate import Investigated, Sighting
 from fuzzer.triage.suspect import Certainty, Suspect
 from fuzzer.watching.cause_lines import (
@@ -173,6 +174,8 @@ def test_what_the_last_run_found_is_new(tmp_path: Path, make: Make) -> None:
     title = "Compiling `torch.abs` fails: no abs in `LayoutOf`"
     assert lines[1].startswith(f"  1  high      {title}  [new; met in 1 test; found ")
     assert lines[5].endswith(f"  [known; met in 1 test]  {docs[2].slug}")
+    assert ["condition not yet looked for" in line for line in lines[1:6:2]] == [True, True, False]
+    assert f"condition not yet looked for: 2 causes; `{command('scope', 1)}` looks for the first of them" in lines
     (tmp_path / last_run.NAME).write_text('{"began": 1000}')
     after = list(Listed(causes_in(tmp_path), Chosen(Grouping.AGE, 20, None, new=True)).lines())
     assert after[-1].startswith("the last run found nothing; 2 confirmed causes: 2 high; 2 findings; 1 known cause ")
