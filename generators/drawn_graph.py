@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ParamSpec
 
 from generators.graph import Case, Graph
+
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,3 +28,12 @@ class DrawnGraph:
     def then(self, change: Callable[[Case], Case]) -> DrawnGraph:
         """The same graph. Its case is changed when its values are drawn: its calls and their types stay the same."""
         return DrawnGraph(self.graph, lambda: change(self.case()))
+
+
+def cases_of(draw: Callable[P, DrawnGraph]) -> Callable[P, Case]:
+    """A function that draws a case: its graph as `draw` does, with the same arguments, and then its values."""
+
+    def generate(*arguments: P.args, **keywords: P.kwargs) -> Case:
+        return draw(*arguments, **keywords).case()
+
+    return generate

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from generators.builder import Builder, Limits, OpenSizes
 from generators.choice import ChoiceSource
 from generators.dialect_names import DEFAULT
-from generators.drawn_graph import DrawnGraph
+from generators.drawn_graph import DrawnGraph, cases_of
 from generators.graph import Array, Case, Graph, Invalid, Profile, Symbol
 from generators.op import Op
 from generators.torch.motif_table import MOTIFS
@@ -25,20 +25,6 @@ EXTREME_ATTEMPTS = 8
 """How many cases of the extreme profile are tried. About half of them have integers, which the profile needs."""
 LARGEST = 7
 """The upper bound of the range of a symbol. The tensors have the upper end of the range as their size."""
-
-
-def generate(
-    source: ChoiceSource,
-    limits: Limits = Limits(),
-    ops: Sequence[Op] = OPS,
-    origin: str = "",
-    profile: Profile | None = None,
-    symbolic: bool | None = None,
-    motifs: Sequence[Motif] | None = None,
-    motif_percent: int = MOTIF_PERCENT,
-) -> Case:
-    """Draw a case: its graph as `draw_graph` does, and then its values."""
-    return draw_graph(source, limits, ops, origin, profile, symbolic, motifs, motif_percent).case()
 
 
 def draw_graph(
@@ -68,6 +54,10 @@ def draw_graph(
             return drawn
     profile = Profile.NORMAL if profile is Profile.EXTREME else profile
     return drawn_by(_grown(source, limits, ops, profile, symbolic, motifs, motif_percent), origin)
+
+
+generate = cases_of(draw_graph)
+"""Draws a case: its graph as `draw_graph` does, and then its values."""
 
 
 def _grown(

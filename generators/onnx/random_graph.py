@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from generators.builder import Limits
 from generators.choice import ChoiceSource
-from generators.drawn_graph import DrawnGraph
+from generators.drawn_graph import DrawnGraph, cases_of
 from generators.graph import Case, Input, Invalid, Profile, Role
 from generators.onnx.dialect import DIALECT
 from generators.onnx.motifs import MOTIFS
@@ -28,20 +28,6 @@ CONSTANT_PERCENT = 8
 
 def draw_opset(source: ChoiceSource) -> int:
     return source.choice(COMMON) if source.chance(50) else source.integer(OLDEST, newest_opset())
-
-
-def generate(
-    source: ChoiceSource,
-    limits: Limits = Limits(),
-    ops: Sequence[Op] | None = None,
-    origin: str = "",
-    profile: Profile | None = None,
-    symbolic: bool | None = None,
-    opset: int | None = None,
-    motif_percent: int = MOTIF_PERCENT,
-) -> Case:
-    """Draw a case: its graph as `draw_graph` does, and then its values."""
-    return draw_graph(source, limits, ops, origin, profile, symbolic, opset, motif_percent).case()
 
 
 def draw_graph(
@@ -80,6 +66,10 @@ def draw_graph(
     if not builder.nodes:
         raise Invalid(f"none of the operators fits a graph of {limits} at opset {opset}")
     return drawn_by(builder, origin).then(lambda case: _sometimes_with_constants(case, source))
+
+
+generate = cases_of(draw_graph)
+"""Draws a case: its graph as `draw_graph` does, and then its values."""
 
 
 def _sometimes_with_constants(case: Case, source: ChoiceSource) -> Case:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from generators.builder import Limits
 from generators.choice import ChoiceSource
-from generators.drawn_graph import DrawnGraph
-from generators.graph import Case, Invalid, Profile
+from generators.drawn_graph import DrawnGraph, cases_of
+from generators.graph import Invalid, Profile
 from generators.op import Op
 from generators.random_graph import drawn_by, grow, new_builder
 from generators.relax.dialect import DIALECT
@@ -15,18 +15,6 @@ from generators.relax.ops import OPS
 
 UNDRAWN = (Profile.EXTREME, Profile.SPECIAL)
 """Profiles that no case has: no document says what operators of Relax give for NaN, or where an integer overflows."""
-
-
-def generate(
-    source: ChoiceSource,
-    limits: Limits = Limits(),
-    ops: Sequence[Op] = OPS,
-    origin: str = "",
-    profile: Profile | None = None,
-    symbolic: bool | None = None,
-) -> Case:
-    """Draw a case: its graph as `draw_graph` does, and then its values."""
-    return draw_graph(source, limits, ops, origin, profile=profile, symbolic=symbolic).case()
 
 
 def draw_graph(
@@ -55,3 +43,7 @@ def draw_graph(
     if not builder.nodes:
         raise Invalid(f"none of {', '.join(op.name for op in ops)} fits a graph of {limits}")
     return drawn_by(builder, origin)
+
+
+generate = cases_of(draw_graph)
+"""Draws a case: its graph as `draw_graph` does, and then its values."""
