@@ -37,7 +37,7 @@ def quoted_findings(text: str) -> Iterator[tuple[str, bool]]:
     for line in text.splitlines():
         if line.startswith("```"):
             in_code = not in_code
-        elif not in_code and line.strip():
+        elif not in_code and line.strip() and not line.startswith("<!--"):
             introduction = line
         for slug in SLUG.findall(line):
             yield slug, in_code and EXAMPLE.search(introduction) is not None
@@ -58,6 +58,7 @@ def test_a_finding_that_does_not_exist_is_noticed() -> None:
     slug = "wrong-value-relu-0123456789ab"
     assert missing_findings(f"Run it:\n\n```\n$ fuzz --replay crashes/{slug}\n```\n") == [slug]
     assert missing_findings(f"For example, in a campaign of yours:\n\n```\n{slug}\n```\n") == []
+    assert missing_findings(f"An example:\n\n<!-- written -->\n```\n{slug}\n```\n") == []
     assert missing_findings(f"For example {slug}, or another.\n") == [slug]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import campaign_recorded
 import corpus_counted
 import families_scored
 import findings_shown
@@ -24,6 +25,7 @@ ROWS: tuple[Written, ...] = (
     *tables_shown.ROWS,
     *findings_shown.ROWS,
     *pages_quoted.ROWS,
+    *campaign_recorded.ROWS,
     *corpus_counted.ROWS,
     *families_scored.ROWS,
     *planted_counted.ROWS,
