@@ -1,6 +1,7 @@
 """Failures that are not bugs of TVM: difftvm misuses TVM, or the model misuses PyTorch.
 
-`misuse.toml` is the reviewed list. A finding matches an entry if all of the entry's conditions hold:
+`misuse.toml` is the reviewed list; the passes that lanes run outside of their place (`oracles/pass_places.py`) belong
+to it. A finding matches an entry if all of the entry's conditions hold:
 
     [[misuse]]
     name = "lane-contradiction"            short and unique
@@ -15,7 +16,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import cache
 from importlib.resources import files
 
@@ -26,6 +27,7 @@ from generators.graph import Invalid
 from oracles.finding import Component, Kind
 from oracles.lane import Execution, Importer, Params
 from oracles.outcome import Stage
+from oracles.pass_places import SOURCE, rows_elsewhere
 from oracles.targets import TARGETS_BY_NAME
 from oracles.transforms import TRANSFORMS_BY_NAME
 
@@ -89,8 +91,13 @@ def _any(wanted: Collection[str], there: Collection[str]) -> bool:
 
 @cache
 def entries() -> tuple[MisuseEntry, ...]:
-    """The entries of `misuse.toml`."""
-    return parse(files("fuzzer.filing").joinpath(FILE).read_text(encoding="utf-8"), FILE)
+    """The entries of `misuse.toml`, and one for each pass that lanes run outside of its place."""
+    return (*parse(files("fuzzer.filing").joinpath(FILE).read_text(encoding="utf-8"), FILE), *_of_passes())
+
+
+def _of_passes() -> Iterator[MisuseEntry]:
+    for place, name, rows in rows_elsewhere():
+        yield MisuseEntry(f"{name}-elsewhere", place.why, f"{SOURCE}.{name}: {place.says}", passes=rows)
 
 
 def parse(text: str, where: str) -> tuple[MisuseEntry, ...]:

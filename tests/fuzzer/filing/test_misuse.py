@@ -36,7 +36,7 @@ def test_the_list_is_read_and_lets_the_plain_finding_pass(finding: Draft) -> Non
         (Kind.SLOW, {}, "compile-time"),
         (Kind.DIED, {"target": "c-asan"}, "sanitizer"),
         (Kind.INTERNAL_ERROR, {"passes": ("LegalizeOps", "MetaSchedule-2")}, "unmeasured-schedule"),
-        (Kind.REJECTED, {"passes": ("SplitLayoutRewritePreproc",)}, "layout-split-without-tuning"),
+        (Kind.REJECTED, {"passes": ("SplitLayoutRewritePreproc",)}, "SplitLayoutRewritePreproc-elsewhere"),
     ],
 )
 def test_what_is_held_back(finding: Draft, kind: Kind, lane: dict[str, object], name: str) -> None:

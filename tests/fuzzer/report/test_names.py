@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from fakes import TVM
@@ -15,9 +14,6 @@ from fuzzer.report.names import operators
 from fuzzer.signature.blame import Blame, Origin, Place
 from oracles.finding import Kind, Mismatch
 from oracles.outcome import Raised, Stage
-
-CRASHES = Path(__file__).parents[3] / "crashes"
-SHIPPED = sorted((CRASHES / "SHIPPED").read_text().split())
 
 
 @pytest.mark.parametrize(("ops", "rest"), [(3, ""), (4, " and 1 more operator"), (5, " and 2 more operators")])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -16,8 +15,6 @@ from fuzzer.report import sentences
 from fuzzer.signature.blame import Introduction, Releases, ReleaseVerdict
 from oracles.finding import Kind, Mismatch
 
-CRASHES = Path(__file__).parents[3] / "crashes"
-SHIPPED = sorted((CRASHES / "SHIPPED").read_text().split())
 CONV = case_of(
     {"x0": "float32[1,1,4,4]", "w0": "float32[1,1,1,1]"}, [("v0", "conv2d", "x0 w0"), ("v1", "relu", "v0")], "v1"
 )
