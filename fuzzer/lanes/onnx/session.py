@@ -29,8 +29,14 @@ LAGS = re.compile(
 It says the last two of invalid files too."""
 
 
+LACKS = re.compile(r"inconsistent total_sequence_length \(between attn_mask[^)]*\)")
+"""What onnxruntime says of legal inputs that it does not take. The mask of Attention may be shorter than the keys: "The
+last dimension can also be shorter than `total_sequence_length` and will be padded" (ONNX, Attention-24, attn_mask)."""
+
+
 class NotKnown(CompilerError):
-    """onnxruntime does not know what the file has: it is newer than onnxruntime, or of a domain that it lacks."""
+    """onnxruntime does not know what the file has: it is newer than onnxruntime, of a domain that it lacks, or has
+    inputs that ONNX permits and onnxruntime does not."""
 
 
 NO_KERNEL: tuple[type[Exception], ...] = (NotKnown, states.NotImplemented)
@@ -69,6 +75,12 @@ def _shortened(message: str) -> str:
 
 
 def run(session: ort.InferenceSession, inputs: Mapping[str, Array]) -> tuple[Array, ...]:
-    """Run on copies of the inputs, because BatchNormalization in training mode overwrites its running mean."""
+    """Run on copies of the inputs, because BatchNormalization in training mode overwrites its running mean. Raise
+    `NotKnown` for legal inputs that onnxruntime does not take."""
     wanted = {item.name for item in session.get_inputs()}
-    return tuple(session.run(None, {name: np.array(array) for name, array in inputs.items() if name in wanted}))
+    try:
+        return tuple(session.run(None, {name: np.array(array) for name, array in inputs.items() if name in wanted}))
+    except ERRORS as error:
+        if said := LACKS.search(str(error)):
+            raise NotKnown(said[0]) from None
+        raise

@@ -10,7 +10,7 @@ from onnx import helper
 
 from fuzzer.children.own_faults import is_own_fault
 from fuzzer.lanes.onnx.definitions.legal import NotEvaluated
-from fuzzer.lanes.onnx.session import NotKnown
+from fuzzer.lanes.onnx.session import ERRORS, NotKnown
 from fuzzer.lanes.onnx.witnesses import by_interpreter, by_onnxruntime
 
 INTS = [10, 11, 12, 13]
@@ -78,6 +78,31 @@ def test_a_file_that_is_newer_than_onnxruntime_is_not_known() -> None:
     model.ir_version = 99
     with pytest.raises(NotKnown, match="Unsupported model IR version: 99"):
         by_onnxruntime(model, {"x": np.ones(2, np.float32)})
+
+
+def test_a_mask_that_is_shorter_than_the_keys_is_not_known() -> None:
+    """ONNX adds columns of minus infinity to it: these keys count for nothing."""
+    generator = np.random.default_rng(0)
+    q, k, v = (generator.random((1, 1, rows, 4), np.float32) for rows in (2, 3, 3))
+    arrays = {"q": q, "k": k, "v": v, "mask": np.zeros((2, 2), np.float32)}
+    values = [helper.make_tensor_value_info(name, 1, array.shape) for name, array in arrays.items()]
+    graph = helper.make_graph(
+        [helper.make_node("Attention", list(arrays), ["y"])],
+        "graph",
+        values,
+        [helper.make_tensor_value_info("y", 1, None)],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 24)], ir_version=10)
+    with pytest.raises(
+        NotKnown, match=r"^inconsistent total_sequence_length \(between attn_mask and past_key and past_value\)$"
+    ):
+        by_onnxruntime(model, arrays)
+    (y,) = by_interpreter(model, arrays)
+    scores = np.exp(q[0, 0] @ k[0, 0, :2].T / 2)
+    wanted = scores / scores.sum(1, keepdims=True) @ v[0, 0, :2]
+    np.testing.assert_allclose(y[0, 0], wanted, rtol=1e-5)
+    with pytest.raises(ERRORS, match="invalid dimensions for input: k"):
+        by_onnxruntime(model, {**arrays, "k": k[:, :, :2]})
 
 
 def _element(array: np.ndarray) -> int:
