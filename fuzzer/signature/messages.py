@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
-from oracles.outcome import Frame, Raised
+from oracles.outcome import Frame, Outcome, Raised, why_no_result
 
 LENGTH = 300
 """The largest length of a skeleton, in characters. The rest of longer messages is dumps of objects."""
@@ -159,6 +160,13 @@ def core_message(message: str) -> str:
     if cause := _CAUSE.search(text):
         text = f"{cause[1]}: {cause[2]}"
     return _NO_SOURCE_MAPS.sub("", _OLD_STACK.sub("", text))
+
+
+def plain_reason(outcome: Outcome) -> str:
+    """Why a lane gave no result, in one line without colours: what caused it, where an exporter says that something
+    else failed; "" where it gave one."""
+    cause = replace(outcome, message=core_message(outcome.message)) if isinstance(outcome, Raised) else outcome
+    return why_no_result(cause)
 
 
 def frames_of(raised: Raised) -> tuple[Frame, ...]:
