@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,15 +48,16 @@ class FoundFailure:
     @property
     def _place(self) -> str:
         """Its operators and nodes in the model: "`clamp` (node 7)"."""
-        names = _some([f"`{name}`" for name in dict.fromkeys(self.operators)], " + ")
+        names = some_of([f"`{name}`" for name in dict.fromkeys(self.operators)], " + ")
         word = "node" if len(self.nodes) == 1 else "nodes"
-        return f"{names} ({word} {_some(list(map(str, self.nodes)), ', ')})" if self.nodes else names
+        return f"{names} ({word} {some_of(list(map(str, self.nodes)), ', ')})" if self.nodes else names
 
 
 SHOWN = 3
 """How many operators and nodes are shown."""
 
 
-def _some(words: list[str], between: str) -> str:
+def some_of(words: Sequence[str], between: str) -> str:
+    """The first words, and how many more there are."""
     more = len(words) - SHOWN
     return between.join(words[:SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -6,13 +6,13 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shlex import quote
 
 from fuzzer.api.checked import Checked
-from fuzzer.api.found_failure import FoundFailure
+from fuzzer.api.found_failure import FoundFailure, some_of
 from fuzzer.campaign.store.lock import Busy
 from fuzzer.campaign.store.store import Store
 from fuzzer.campaign.test.judging import judged
@@ -23,8 +23,10 @@ from fuzzer.lanes.base.availability import CompileOnly, availability
 from fuzzer.minimize import minimize
 from fuzzer.minimize.minimize import Minimized, MinimizeRequest
 from fuzzer.seeds.onnx_file import were_drawn
+from fuzzer.signature.messages import plain_reason
 from fuzzer.system.terminal import number_of
 from fuzzer.triage.investigate import Sighting, sightings
+from fuzzer.triage.refused import WithoutRefused, without_refused
 from fuzzer.triage.reproduce import is_valid, judged_by, judged_run
 from generators.dialect import dialect_named
 from generators.graph import Case, Invalid
@@ -52,7 +54,7 @@ class ModelCheck:
     forms     other forms of the model, which are reduced in place of its case where they fail in the same way
     drawn     the inputs of the model whose numbers are drawn
     in_form   whether the cases are difftvm's form of a model that lanes cannot run as it is
-    failures  what was found so far
+    failures  what was found so far, apart from `failures_of_form`, which difftvm's form of the model showed
     """
 
     lab: Lab
@@ -65,6 +67,7 @@ class ModelCheck:
     drawn: tuple[str, ...] = ()
     in_form: bool = False
     failures: list[FoundFailure] = field(default_factory=list)
+    failures_of_form: list[FoundFailure] = field(default_factory=list)
     _outcomes: list[tuple[LaneSpec, Outcome]] = field(default_factory=list)
     _not_confirmed: list[str] = field(default_factory=list)
     _not_covered: list[str] = field(default_factory=list)
@@ -73,17 +76,53 @@ class ModelCheck:
     _unjudged: Counter[str] = field(default_factory=Counter)
     _aliased: list[str] = field(default_factory=list)
     _elsewhere: list[str] = field(default_factory=list)
+    _refused: dict[LaneSpec, Mapping[int, str]] = field(default_factory=dict)
+    _rests: int = 0
+    _not_given: str = ""
 
     def run(self, case: Case) -> None:
-        """Run and judge a case. Confirm, reduce and save what fails. Raise `Invalid` where the reference refuses it."""
-        result, every = _run(self.lab, case, self.lanes, self.drawn)
+        """Run and judge a case. Confirm, reduce and save what fails. Where lanes do not support some of its calls, they
+        run the others, too. Raise `Invalid` where the reference refuses the case."""
+        every = range(len(case.graph.nodes))
+        ends = self._run(case, self.lanes, every, in_form=self.in_form)
+        compiled = set(every) if _is_compiled(ends) else set[int]()
+        refused: dict[int, str] = {}
+        for rest in without_refused(self.lab.run, case, ends, self._refused):
+            self._refused |= dict.fromkeys(rest.lanes, rest.refused)
+            refused |= rest.refused
+            if not rest.case:
+                continue
+            left = [number for number in every if number not in rest.refused]
+            done = self._run_rest(rest, left)
+            compiled |= set(left) if _is_compiled(done) else set()
+            ends |= {lane: _with_rest(case, rest, ends[lane]) for lane in done}
+        self._outcomes += ends.items()
+        self._not_covered += _not_compiled(case, compiled, refused)
+
+    def _run_rest(self, rest: WithoutRefused, numbers: Sequence[int]) -> dict[LaneSpec, Outcome]:
+        """Run a case without what lanes refuse. Return nothing where the reference refuses the rest."""
+        assert rest.case is not None
+        try:
+            done = self._run(rest.case, rest.lanes, numbers, in_form=self.in_form or rest.in_form)
+        except Invalid:
+            return {}
+        self._outcomes += done.items()
+        self._rests += 1
+        self._not_given = self._not_given or ("a part of it is no program of its own" if rest.in_form else "")
+        return done
+
+    def _run(
+        self, case: Case, lanes: Sequence[LaneSpec], numbers: Sequence[int], *, in_form: bool
+    ) -> dict[LaneSpec, Outcome]:
+        """Run and judge a case, and return how the lanes ended. `numbers` are those of its calls in the model."""
+        result, every = _run(self.lab, case, lanes, self.drawn)
         own = [(lane, outcome) for lane, outcome in result.outcomes.items() if lane in self.lanes]
-        self._outcomes += [*own, *_absent(result.outcomes)]
-        self._not_covered += _not_compiled(case, own)
+        self._outcomes += _absent(result.outcomes)
         found = judged_elements(result.outcomes, self.lanes)
         self._judged += found.judged
         self._unjudged.update(dict(reasons_in(case, found)))
-        self._not_judged += [*_only_compiled(own), *_not_judged(case, result.outcomes, found)]
+        if _is_compiled(dict(own)):
+            self._not_judged += [*_only_compiled(own), *_not_judged(case, result.outcomes, found)]
         failing = []
         for each in every:
             if not fails_check(each.finding.kind, aliasing=self.aliasing):
@@ -93,26 +132,29 @@ class ModelCheck:
             else:
                 failing.append(each)
         for done in self._investigated(case, failing):
+            places = tuple(numbers[number] for number in done.nodes)
             if done.folder:
-                self.failures.append(_failure(done, done.folder, self.preload))
+                failure = _failure(replace(done, nodes=places), done.folder, self.preload)
+                (self.failures_of_form if in_form else self.failures).append(failure)
             else:
                 self._not_confirmed.append(f"{done.kind} on {done.lane}: {done.again} runs fail")
+        return dict(own)
 
     def checked(self, cases: int, not_covered: Sequence[str], not_given: str, began: float) -> Checked:
         """What ran. `began` is a time of `time.monotonic`."""
-        reasons = ((lane.name, why) for lane, outcome in self._outcomes if (why := why_no_result(outcome)))
+        reasons = ((lane.name, why) for lane, outcome in self._outcomes if (why := plain_reason(outcome)))
         return Checked(
             tuple(dict.fromkeys(lane.name for lane, out in self._outcomes if isinstance(out, Ran | Built))),
             tuple(dict.fromkeys(reasons)),
             tuple(self._not_confirmed),
             tuple(dict.fromkeys((*not_covered, *self._not_covered))),
-            cases,
+            cases + self._rests,
             time.monotonic() - began,
             tuple(dict.fromkeys(self._aliased)),
             tuple(dict.fromkeys(self._not_judged)),
             tuple(dict.fromkeys(self._elsewhere)),
-            not_given,
-            tuple(self.failures) if self.in_form else (),
+            not_given or self._not_given,
+            tuple(self.failures_of_form),
             self._judged,
             tuple(self._unjudged.most_common()),
         )
@@ -121,7 +163,7 @@ class ModelCheck:
     def of_model(self) -> tuple[FoundFailure, ...]:
         """The failures of the model itself, one for each folder."""
         first: dict[str, FoundFailure] = {}
-        for each in () if self.in_form else self.failures:
+        for each in self.failures:
             first.setdefault(each.slug, each)
         return tuple(first.values())
 
@@ -157,15 +199,25 @@ def _absent(outcomes: Outcomes) -> Iterator[tuple[LaneSpec, Outcome]]:
 def _elsewhere(sighting: Sighting, lane: LaneSpec, outcome: Outcome) -> str:
     """For example `exporter: relax-onnx-llvm: export: RuntimeError: ...`."""
     finding = sighting.finding
-    return f"{finding.component}: {lane.name}: {why_no_result(outcome) or finding.kind}"
+    return f"{finding.component}: {lane.name}: {plain_reason(outcome) or finding.kind}"
 
 
-def _not_compiled(case: Case, outcomes: Sequence[tuple[LaneSpec, Outcome]]) -> Iterator[str]:
-    """A line for each operator of a case that no lane compiled. `Checked.not_run` has the reasons."""
-    if any(isinstance(outcome, Ran | Built) for _, outcome in outcomes):
-        return
-    for title, times in Counter(case.graph.ops).items():
-        yield f"{title} ({number_of(times, 'time')}): no lane compiled it"
+def _is_compiled(outcomes: Outcomes) -> bool:
+    return any(isinstance(outcome, Ran | Built) for outcome in outcomes.values())
+
+
+def _with_rest(case: Case, rest: WithoutRefused, outcome: Outcome) -> Outcome:
+    """The refusal of a whole case by a lane that ran the rest of it."""
+    assert isinstance(outcome, Unsupported)
+    return replace(outcome, reason=f"{outcome.reason}; it ran the rest, without {some_of(rest.titles(case), ', ')}")
+
+
+def _not_compiled(case: Case, compiled: Collection[int], refused: Mapping[int, str]) -> Iterator[str]:
+    """A line for each operator of a case with calls that no lane compiled. `Checked.not_run` has the reasons why the
+    whole case was not."""
+    left = [number for number in range(len(case.graph.nodes)) if number not in compiled]
+    for (title, why), times in Counter((case.graph.ops[number], refused.get(number, "")) for number in left).items():
+        yield f"{title} ({number_of(times, 'time')}): {why or 'no lane compiled it'}"
 
 
 def _only_compiled(outcomes: Sequence[tuple[LaneSpec, Outcome]]) -> Iterator[str]:

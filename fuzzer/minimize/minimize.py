@@ -29,6 +29,7 @@ from fuzzer.triage.blame.releases import Release
 from fuzzer.triage.eager_values import computed_values
 from fuzzer.triage.investigate import Investigated, Sighting, confirm_as_it_is, investigate, shown_by, unconfirmed
 from fuzzer.triage.neighbourhoods import failing_windows, is_large
+from fuzzer.triage.refused import WithoutRefused, without_refused
 from fuzzer.triage.reproduce import reproduces
 from fuzzer.triage.size import Size, size_of
 from generators import case_file
@@ -150,7 +151,28 @@ def run(lab: Lab, store: Store, request: MinimizeRequest, workers: int) -> Inves
     if note := _note_on_judges(outcomes):
         say(note)
     done = [_minimized(lab, store, request, sighting, workers) for sighting in found]
-    return Investigation(tuple(done), () if done else tuple(endings(request.case, outcomes, request.lanes)))
+    lines = list(endings(request.case, outcomes, request.lanes))
+    for rest in without_refused(lab.run, request.case, {lane: outcomes[lane] for lane in request.lanes}):
+        more, further = _of_rest(lab, store, request, rest, workers)
+        done += more
+        lines += further
+    return Investigation(tuple(done), () if done else tuple(lines))
+
+
+def _of_rest(
+    lab: Lab, store: Store, request: MinimizeRequest, rest: WithoutRefused, workers: int
+) -> tuple[list[Minimized], list[str]]:
+    """Investigate what lanes show on the part of the case that they support. Return that, and lines on how they
+    ended."""
+    if rest.case is None:
+        return [], []
+    part = replace(request, case=rest.case, lanes=rest.lanes, forms=())
+    outcomes, found = shown_by(lab.run_fresh, part.case, part.lanes)
+    left = [number for number in range(len(request.case.graph.nodes)) if number not in rest.refused]
+    done = [_minimized(lab, store, part, sighting, workers) for sighting in found]
+    done = [replace(each, nodes=tuple(left[number] for number in each.nodes)) for each in done]
+    heading = f"without {', '.join(rest.titles(request.case))}:"
+    return done, [heading, *(f"  {line}" for line in endings(part.case, outcomes, part.lanes))]
 
 
 def _in_windows(lab: Lab, store: Store, request: MinimizeRequest, workers: int) -> list[Minimized]:

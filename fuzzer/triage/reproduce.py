@@ -67,7 +67,7 @@ def up_to_failure(run: RunLanes, signature: Signature) -> RunLanes:
         return run
 
     def shortened_run(case: Case, lanes: Sequence[LaneSpec]) -> Result:
-        originals = {replace(lane, until=until) if _can_be_shortened(lane) else lane: lane for lane in lanes}
+        originals = {ended_after(lane, until): lane for lane in lanes}
         result = run(case, tuple(originals))
         return replace(
             result, outcomes={originals.get(lane, lane): outcome for lane, outcome in result.outcomes.items()}
@@ -83,9 +83,11 @@ def _last_stage(signature: Signature) -> Stage | None:
     return Stage.COMPILE if signature.stage is Stage.TRANSFORM else signature.stage
 
 
-def _can_be_shortened(lane: LaneSpec) -> bool:
-    """Whether the lane goes through its stages one after the other. torch.compile calls the importer while it runs."""
-    return lane.engine is Engine.TVM and lane.variant == "relax" and lane.importer.row.reads.is_one_graph
+def ended_after(lane: LaneSpec, stage: Stage) -> LaneSpec:
+    """The lane that ends after a stage, where it goes through its stages one after the other; else the lane itself.
+    torch.compile calls the importer while it runs."""
+    in_turn = lane.engine is Engine.TVM and lane.variant == "relax" and lane.importer.row.reads.is_one_graph
+    return replace(lane, until=stage) if in_turn else lane
 
 
 def judged_by(lane: LaneSpec, signature: Signature | None = None) -> tuple[LaneSpec, ...]:

@@ -144,9 +144,55 @@ def test_a_number_that_data_gives_is_computed(tmp_path: Path) -> None:
     assert checked.ran == (LANE,)
 
 
-def test_a_model_with_complex_values_is_refused_in_the_words_of_tvm(tmp_path: Path) -> None:
-    with pytest.raises(Invalid, match=r"^no lane ran: .*Unsupported function types \['_fft_r2c\.default'\]"):
-        difftvm.check(Fn(lambda x: torch.fft.rfft(x).abs().log1p()), torch.ones(2, 4), lanes=LANE, folder=tmp_path)
+def test_what_tvm_refuses_is_named_in_its_words_and_the_rest_is_checked(tmp_path: Path) -> None:
+    model = Fn(lambda x: torch.digamma(torch.fft.rfft(x).abs().log1p() + 1).exp())
+    checked = difftvm.check(model, torch.ones(2, 4), lanes=LANE, folder=tmp_path)
+    assert (checked.whole, checked.ran, checked.cases) == (False, (LANE,), 2)
+    assert checked.not_covered == (
+        "aten.fft_rfft+aten.abs (1 time): import: Unsupported function types ['_fft_r2c.default']",
+        "digamma (1 time): import: Unsupported function types ['digamma.default']",
+    )
+    ((lane, why),) = checked.not_run
+    assert (lane, why.partition("; ")[2]) == (LANE, "it ran the rest, without `aten.fft_rfft+aten.abs`, `digamma`")
+    assert checked.judged > 0
+
+
+def test_the_rest_of_a_program_that_changes_values_in_place_is_checked_in_our_form(tmp_path: Path) -> None:
+    model = Fn(lambda x: torch.digamma(x.exp().add_(1)).relu())
+    checked = difftvm.check(model, -2 * torch.ones(2), lanes=LANE, preload=CHANGED, folder=tmp_path, reduce=False)
+    assert [each.kind for each in checked.in_form] == ["wrong-value"]
+    assert checked.not_given == "a part of it is no program of its own"
+    assert checked.not_covered == ("digamma (1 time): import: Unsupported function types ['digamma.default']",)
+
+
+def with_det(path: Path) -> Path:
+    """A file with an operator that TVM does not import."""
+    x, y = (helper.make_tensor_value_info(*each) for each in (("x", 1, [3, 2, 2]), ("y", 1, [3])))
+    nodes = [helper.make_node(op, [x], [y]) for op, x, y in (("Relu", "x", "r"), ("Det", "r", "d"), ("Selu", "d", "y"))]
+    onnx.save(
+        helper.make_model(
+            helper.make_graph(nodes, "g", [x], [y]), opset_imports=[helper.make_opsetid("", 17)], ir_version=8
+        ),
+        path,
+    )
+    return path
+
+
+def test_the_rest_of_a_file_is_checked_where_tvm_refuses_an_operator(tmp_path: Path) -> None:
+    path, changed = with_det(tmp_path / "det.onnx"), tmp_path / "changed.py"
+    words = "import: The following operators are not supported for frontend ONNX: Det"
+    checked = difftvm.check(path, folder=tmp_path)
+    assert (checked.ran, checked.not_covered) == (("relax-onnx-model-llvm",), (f"Det (1 time): {words}",))
+    changed.write_text(NO_RELU)
+    with pytest.raises(difftvm.FindingError, match="Relu") as error:
+        difftvm.check(path, {"x": -np.ones((3, 2, 2), np.float32)}, preload=changed, folder=tmp_path)
+    (found,) = error.value.findings
+    assert (found.kind, found.operators, found.nodes) == ("wrong-value", ("Relu",), (0,))
+
+
+def test_a_model_of_one_operator_that_tvm_refuses_has_nothing_to_check(tmp_path: Path) -> None:
+    with pytest.raises(Invalid, match=r"^no lane ran: .*Unsupported function types \['digamma\.default'\]$"):
+        difftvm.check(Fn(torch.digamma), torch.ones(2), lanes=LANE, folder=tmp_path)
 
 
 def test_what_no_lane_compiled_is_named_and_fails_a_strict_check(tmp_path: Path) -> None:
@@ -157,7 +203,7 @@ def test_what_no_lane_compiled_is_named_and_fails_a_strict_check(tmp_path: Path)
     assert (checked.whole, checked.cases, checked.ran) == (False, 2, (LANE,))
     random, spectrum = checked.not_covered
     assert random == "dropout (1 time): it draws random numbers, so that no two results can be compared"
-    assert spectrum == "aten.fft_rfft+aten.abs (1 time): no lane compiled it"
+    assert spectrum == "aten.fft_rfft+aten.abs (1 time): import: Unsupported function types ['_fft_r2c.default']"
     ((lane, why),) = checked.not_run
     assert lane == LANE
     assert why.startswith("import: Unsupported function")
