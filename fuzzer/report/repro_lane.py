@@ -57,12 +57,14 @@ _MEASURES: dict[Quantity, tuple[list[Source], Source]] = {
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """An ONNX export alone, onnxruntime, or the exported program in PyTorch."""
+    """An ONNX export alone, onnxruntime, or the exported program in PyTorch. `folds`: constants of the file are
+    folded."""
 
     template: str
     name: Source
     exporter: Source
     raw: bool
+    folds: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,8 @@ class Relay:
 @dataclass(frozen=True, slots=True)
 class Relax:
     """A lane in Relax. `importer` and `ends_with` choose the parts of the templates; `first` stands before `steps`,
-    which are passes and compilation. `kept`: the argument by which the importer keeps parameters as inputs."""
+    which are passes and compilation. `folds`: constants of an exported file are folded. `kept`: the argument by which
+    the importer keeps parameters as inputs."""
 
     template: ClassVar[str] = "relax.py.j2"
     name: Source
@@ -104,6 +107,7 @@ class Relax:
     importer: str
     exporter: Source
     raw: bool
+    folds: bool
     keeps_params: bool
     given_sizes: bool
     kept: Source
@@ -205,11 +209,11 @@ def _function(name: Source, lane: LaneSpec, case: Case, finding: Finding, to_num
     if not isinstance(finding.evidence, Mutant | Excess):
         raw, exporter = lane.importer.row.reads is Reads.RAW_PROGRAM, repro_importers.exporter(lane)
         if lane.importer.row.reads.is_exported_file and _last_stage(finding) is Stage.EXPORT:
-            return Reference("export.py.j2", name, exporter, raw)
+            return Reference("export.py.j2", name, exporter, raw, case.given is None)
         if lane.engine is Engine.ONNXRUNTIME:
-            return Reference("onnxruntime.py.j2", name, exporter, raw)
+            return Reference("onnxruntime.py.j2", name, exporter, raw, case.given is None)
         if runs_exported_program(lane):
-            return Reference("exported.py.j2", name, exporter, raw)
+            return Reference("exported.py.j2", name, exporter, raw, case.given is None)
         if not lane.importer.row.reads.is_one_graph:
             after = _checked_after(finding) if name == RUN_TVM else ""
             return Dynamo(name, dynamo_passes(lane, after), joined(", ", context(lane, checks=_by_instrument(after))))
@@ -246,6 +250,7 @@ def _relax(name: Source, lane: LaneSpec, case: Case, finding: Finding, to_numpy:
         importer=repro_importers.template_part(lane, built=built),
         exporter=repro_importers.exporter(lane),
         raw=lane.importer.row.reads is Reads.RAW_PROGRAM,
+        folds=case.given is None,
         keeps_params=keeps,
         given_sizes=lane.given_sizes,
         kept=NOTHING if not keeps else _KEPT_ONNX if lane.importer.row.reads.is_file else _KEPT,

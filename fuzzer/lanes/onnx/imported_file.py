@@ -11,11 +11,14 @@ from oracles.importers import Importer, Reads
 
 
 def onnx_file(prepared: PreparedCase, importer: Importer, opset: int | None = None) -> onnx.ModelProto:
-    """A copy of the file. Constants of an exported file are folded."""
+    """A copy of the file. Constants of an exported file are folded, but not in that of a model that a person gave:
+    TVM imports what the exporter wrote."""
 
     def make() -> bytes:
         if importer.row.reads is Reads.FILE_OF_CASE:
             return file_of_case(prepared, opset)
+        if prepared.case.given is not None:
+            return exported_file(prepared, importer, opset)
         return folded_file(prepared, importer, opset)
 
     return onnx.load_from_string(prepared.once(f"{importer}_{opset}", make))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,12 @@ from given_by_hand import case_of, document
 from onnx import TensorProto, helper, numpy_helper
 
 from fuzzer.isolate.fleet import Fleet
+from fuzzer.lanes.base.prepared_case import PreparedCase
 from fuzzer.lanes.onnx.given import given_file, without_numbers
+from fuzzer.lanes.onnx.imported_file import onnx_file, onnx_file_as_exported
 from fuzzer.lanes.torch.given import FlatModule, given_program
 from generators.graph import Case
+from oracles.lane import Importer
 from oracles.outcome import Ran, Skipped
 
 X = np.array([[-1, 2, 3], [4, -5, 6]], np.float32)
@@ -109,6 +113,23 @@ def test_without_numbers_keeps_types_and_names() -> None:
     left = onnx.load_from_string(given.model)
     weight = next(item for item in left.graph.initializer if item.name == "weight")
     assert (list(weight.dims), weight.data_type, weight.raw_data) == ([3, 2], TensorProto.FLOAT, b"")
+
+
+class Grouped(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.nn.functional.group_norm(x, 2)
+
+
+@pytest.mark.parametrize("importer", [Importer.ONNX, Importer.ONNX_DYNAMO])
+def test_the_exported_file_of_a_given_program_is_imported_as_it_is(importer: Importer) -> None:
+    """Our folding writes the shape of a Reshape in a form that TVM does not read."""
+    x = np.ones((1, 4, 3, 3), np.float32)
+    case = case_of("torch", "neg", document(Grouped(), (torch.zeros(1, 4, 3, 3),)), {"x0": "x"}, {"x0": x})
+    prepared = PreparedCase(case, lambda stage: None)
+    assert onnx_file(prepared, importer) == onnx_file_as_exported(prepared, importer)
+    drawn = PreparedCase(replace(case, given=None), lambda stage: None)
+    folded = onnx_file(drawn, importer)
+    assert [node.op_type for node in folded.graph.node] == ["Neg"]
 
 
 def outputs(fleet: Fleet, case: Case, lanes: list[str]) -> dict[str, object]:
