@@ -70,8 +70,8 @@ def check(
                  meaning: what its operators compute by their definitions, before and after the passes
     inputs     for a module a tensor, a tuple of positional tensors, or a dict by name; for a file a dict of numpy
                arrays by name, or the path of an .npz file or of a folder with input_0.pb, input_1.pb, ..., where those
-               that are left out are drawn; for a case nothing; for a Relax module a sequence of arrays, or a dict by
-               the names of main's parameters, where those left out are drawn
+               that are left out are drawn, or for several runs a list of these; for a case nothing; for a Relax
+               module a sequence of arrays, or a dict by the names of main's parameters, where those left out are drawn
     lanes      comma-separated globs; `fuzz lanes` lists the names. None: the plain lanes for llvm, through the
                importers that fit: relax-export-llvm and relax-onnx-dynamo-llvm, for an .onnx file
                relax-onnx-model-llvm. "all-plain" or "*": the plain lanes, those for c too, with the file of the
@@ -127,8 +127,9 @@ def check(
         run = ModelCheck(lab, chosen, _folder(folder), loaded, reduce, forms=found.forms, drawn=found.drawn)
         run.aliasing = aliasing and not found.not_covered  # what is cut out gives inputs that the model has not
         run.in_form = bool(found.not_given)
-        run.run(found.cases[0])
-        for case in found.cases[1:]:
+        for case in found.cases[: found.samples]:
+            run.run(case)
+        for case in found.cases[found.samples :]:
             with suppress(Invalid):  # the reference does not take these sizes
                 run.run(case)
         checked = run.checked(len(found.cases), found.not_covered, found.not_given, began)

@@ -47,6 +47,7 @@ class ModelCases:
     not_given    why lanes do not run the model as it is; "" where they do, and where a person gave a case
     forms        other forms of the model: of a file with open sizes the case of its graph with open sizes
     drawn        the inputs of a file whose numbers are drawn
+    samples      how many of the cases, the first ones, have inputs or sizes that a person means: each of them must run
     """
 
     cases: tuple[Case, ...]
@@ -54,6 +55,7 @@ class ModelCases:
     not_given: str = ""
     forms: tuple[Case, ...] = ()
     drawn: tuple[str, ...] = ()
+    samples: int = 1
 
     @property
     def is_given(self) -> bool:
@@ -103,18 +105,31 @@ def _of_path(path: Path, inputs: Any, sizes: Mapping[str, int], *, own_weights: 
         return ModelCases((case_file.read(path),))
     if path.suffix not in SUFFIXES:
         raise Invalid(f"{path}: expected {' or '.join(SUFFIXES)}, or a folder with case.json")
+    samples = inputs if isinstance(inputs, list) else [inputs]
+    if not samples:
+        raise Invalid(f"{path}: the list of inputs is empty: pass the inputs of at least one run")
+    found = [_of_file(path, _named_arrays(path, each), sizes, own_weights=own_weights) for each in samples]
+    cases = tuple(case for each in found for case in each.cases)
+    return found[0] if len(found) == 1 else replace(found[0], cases=cases, samples=len(cases))
+
+
+def _of_file(path: Path, inputs: Mapping[str, Array], sizes: Mapping[str, int], *, own_weights: bool) -> ModelCases:
+    if path.suffix == ".onnx":
+        return _of_onnx(path, inputs, sizes, own_weights=own_weights)
+    return _of_pt2(path, inputs, own_weights=own_weights)
+
+
+def _named_arrays(path: Path, inputs: Any) -> dict[str, Array]:
+    """The arrays that a person gives for one run of a file."""
     given = {} if inputs is None else inputs
     if isinstance(given, str | Path):
         given = given_inputs.read(Path(given))
     if not isinstance(given, Mapping):
         raise Invalid(
             f"{path}: pass the inputs of a file as a dict of arrays, by the names that the file gives them, or as the "
-            "path of an .npz file or of a folder with input_0.pb"
+            "path of an .npz file or of a folder with input_0.pb; for several runs, pass a list of these"
         )
-    values = {name: np.asarray(array, order="C") for name, array in given.items()}
-    if path.suffix == ".onnx":
-        return _of_onnx(path, values, sizes, own_weights=own_weights)
-    return _of_pt2(path, values, own_weights=own_weights)
+    return {name: np.asarray(array, order="C") for name, array in given.items()}
 
 
 def _of_onnx(path: Path, inputs: Mapping[str, Array], sizes: Mapping[str, int], *, own_weights: bool) -> ModelCases:

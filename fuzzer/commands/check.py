@@ -17,7 +17,7 @@ from fuzzer.api.check import check as check_model
 from fuzzer.api.checked import Checked, NothingRan
 from fuzzer.api.finding_error import FindingError
 from fuzzer.api.found_failure import FoundFailure
-from fuzzer.commands.options import JsonFlag, PreloadFile
+from fuzzer.commands.options import JsonFlag, PreloadFile, open_sizes
 from fuzzer.commands.with_options import with_options
 from fuzzer.lanes import EVERY_LANE
 from fuzzer.report.plain_text import capital
@@ -55,6 +55,18 @@ class CheckOptions:
     opt_level: Annotated[int | None, typer.Option(metavar="N", help="The opt_level, 0 to 4.")] = None
     weights: Annotated[
         Weights | None, typer.Option(help="Draw the weights, or take the model's own, as for FILE.py:NAME.")
+    ] = None
+    inputs: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="PATH",
+            help="An .npz file with arrays by name, or a folder with input_0.pb, input_1.pb, ...; others are drawn. "
+            "Repeatable, for several runs.",
+        ),
+    ] = None
+    sizes: Annotated[
+        str | None,
+        typer.Option(metavar="N=7,...", help="For an .onnx file: numbers for its open sizes, by their names."),
     ] = None
     toolchain: Annotated[str, typer.Option(metavar="NAME", help="The toolchain with TVM.")] = HOST_NAME
     preload: PreloadFile = None
@@ -96,6 +108,7 @@ def check(options: CheckOptions) -> None:
 def _checked(options: CheckOptions, path: Path, weights: Weights | None) -> Checked:
     return check_model(
         path,
+        inputs=list(options.inputs) if options.inputs else None,
         lanes=options.lanes,
         target=options.target,
         pipeline=options.pipeline,
@@ -105,6 +118,7 @@ def _checked(options: CheckOptions, path: Path, weights: Weights | None) -> Chec
         folder=options.folder,
         reduce=options.reduce,
         weights=weights,
+        sizes=open_sizes(options.sizes),
     )
 
 

@@ -12,7 +12,7 @@ import msgspec
 import typer
 
 from fuzzer.campaign.store.store import Store
-from fuzzer.commands.options import JsonFlag, PreloadFile
+from fuzzer.commands.options import JsonFlag, PreloadFile, open_sizes
 from fuzzer.commands.progress import counting, working
 from fuzzer.commands.with_options import with_options
 from fuzzer.findings import finding_file
@@ -140,17 +140,6 @@ def minimize(options: MinimizeOptions) -> None:
         saved = next((each.folder for each in done if each.folder), None)
         echo(next_line("--replay", os.path.relpath(saved or source)))
     raise typer.Exit(Exit.GONE if done and all(each.folder for each in done) else Exit.DIFFERENT)
-
-
-def open_sizes(text: str | None) -> dict[str, int]:
-    """The numbers of sizes by name: `n=7,m=3`. Raise `Invalid` where it is none of that form."""
-    found = {}
-    for part in text.split(",") if text else ():
-        name, _, number = part.strip().rpartition("=")
-        if not name or not number.isdecimal():
-            raise Invalid(f"--sizes: {part.strip()!r} is no size; write N=7,M=3")
-        found[name] = int(number)
-    return found
 
 
 def _beside(source: Path) -> Path:

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 import torch
+from onnx import TensorProto, helper
 from torch import library as operators
 
 import difftvm
@@ -310,6 +312,20 @@ def test_weights_are_own_or_drawn() -> None:
 
 
 @pytest.mark.slow
+def test_each_of_several_inputs_of_a_file_is_a_run(tmp_path: Path) -> None:
+    path, saved = tmp_path / "net.onnx", tmp_path / "x.npz"
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 2]) for name in "xy")
+    graph = helper.make_graph([helper.make_node("Abs", ["x"], ["y"])], "g", [x], [y])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    np.savez(saved, x=np.full((3, 2), 5, np.float32))
+    found = cases_of(path, [{"x": np.full((2, 2), 4, np.float32)}, saved])
+    assert found.samples == 2
+    assert [case.inputs["x0"].tolist() for case in found.cases] == [[[4, 4]] * 2, [[5, 5]] * 3]
+    assert cases_of(path).samples == 1
+    with pytest.raises(Invalid, match="the list of inputs is empty"):
+        cases_of(path, [])
+
+
 def test_drawn_integers_of_a_call_may_be_indices(tmp_path: Path) -> None:
     model = torch.nn.EmbeddingBag(5, 4, mode="mean").eval()
     torch.export.save(torch.export.export(model, (torch.zeros(2, 3, dtype=torch.int64),)), tmp_path / "m.pt2")

@@ -118,6 +118,23 @@ def test_the_same_as_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert found["checked"]["ran"] == list(RIGHT.ran)
 
 
+def test_inputs_and_sizes_are_those_of_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, Any] = {}
+
+    def made_by_hand(path: Path, **options: Any) -> Checked:
+        given.update(options)
+        return RIGHT
+
+    monkeypatch.setattr(module, "check_model", made_by_hand)
+    model = tmp_path / "a.onnx"
+    model.touch()
+    samples = [tmp_path / "a.npz", tmp_path / "test_data_set_0"]
+    for options, inputs, sizes in (({}, None, {}), ({"inputs": samples, "sizes": "n=3"}, samples, {"n": 3})):
+        with pytest.raises(typer.Exit):
+            check(str(model), **options)
+        assert (given["inputs"], given["sizes"]) == (inputs, sizes)
+
+
 def test_what_is_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     python = tmp_path / "net.py"
     python.write_text("def net():\n    pass\ndef of(x):\n    pass\n")

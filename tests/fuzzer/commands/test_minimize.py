@@ -18,7 +18,8 @@ from graphs_by_hand import Call, case_of
 from onnx import TensorProto, helper
 
 from fuzzer.campaign.store.store import Store
-from fuzzer.commands.minimize import MEASURES, lines, open_sizes
+from fuzzer.commands.minimize import MEASURES, lines
+from fuzzer.commands.options import open_sizes
 from fuzzer.findings import finding_file
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.lanes import TVM_LANES
