@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from fuzzer.campaign.cases.cases import CaseSource, case_source
 from fuzzer.campaign.cases.dialects import DialectShares, dialect_of
-from fuzzer.campaign.cases.failure_rates import NO_OPERAND, FailureRates, Typed, ended_well, typed_operators
+from fuzzer.campaign.cases.failure_rates import NO_OPERAND, FailureRates, ended_well, typed_operators
 from fuzzer.campaign.lanes.lane_chooser import LaneChooser
 from fuzzer.campaign.lanes.name_counts import Counts
 from fuzzer.campaign.plan.aim import FEATURE
@@ -29,7 +29,7 @@ from generators.dialect_names import NAMES
 from generators.drawn_graph import DrawnGraph
 from generators.graph import Case, DType, Graph
 from oracles.finding import Finding
-from oracles.importers import Importer, shares_of
+from oracles.importers import shares_of
 from oracles.outcome import Outcomes
 
 CANDIDATES = 32
@@ -72,43 +72,6 @@ OTHER_YIELD = YIELD[DType.UINT8]
 """That of the dtypes that only files have: wider unsigned integers."""
 
 
-@dataclass(frozen=True, slots=True)
-class GraphTraits:
-    """What the worth of a graph depends on and no test changes.
-
-    features    its features, each with its weight
-    typed       its operators with their dtypes
-    routes      the importers that support them, each with its share of the lanes
-    mean_yield  of its dtypes
-    nodes       how many calls it has
-    """
-
-    features: tuple[tuple[str, float], ...]
-    typed: tuple[Typed, ...]
-    routes: tuple[tuple[Importer, float], ...]
-    mean_yield: float
-    nodes: int
-
-    @classmethod
-    def of(cls, graph: Graph, yields: Mapping[str, float]) -> GraphTraits:
-        typed, ops = typed_operators(graph), frozenset(graph.ops)
-        return cls(
-            tuple((name, _weight(name)) for name in dict.fromkeys(of_case(graph))),
-            typed,
-            tuple((route, share) for route, share in ROUTE_SHARES[graph.dialect].items() if supports(route, ops)),
-            sum(yields.get(each.dtype, OTHER_YIELD) for each in typed) / max(1, len(typed)),
-            len(graph.nodes),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A graph that was drawn for a test, and its traits: its worth is asked for again with each test until it runs."""
-
-    drawn: DrawnGraph
-    traits: GraphTraits
-
-
 @dataclass(slots=True)
 class Guidance:
     """What a campaign has learnt from its tests, and the choice of the next case. It is thread-safe.
@@ -124,7 +87,7 @@ class Guidance:
     chooser: LaneChooser = field(default_factory=LaneChooser)
     shares: DialectShares = field(default_factory=DialectShares)
     configured: set[str] = field(default_factory=set)
-    _kept: defaultdict[str, list[Candidate]] = field(default_factory=lambda: defaultdict(list))
+    _kept: defaultdict[str, list[DrawnGraph]] = field(default_factory=lambda: defaultdict(list))
     """By dialect, the best candidates that no test has run."""
     _first: dict[str, int] = field(default_factory=dict)
     _observed: Counter[str] = field(default_factory=Counter)
@@ -147,12 +110,11 @@ class Guidance:
         wanted = DRAWN_ANEW if kept else CANDIDATES
         count = max(FEWEST_DRAWN, min(wanted, DRAWN_FOR_ALL_WORKERS // self.settings.workers))
         streams = (choices(self.seed, index, Stream.FIRST_CANDIDATE, number) for number in range(count))
-        drawn = (self.case_source.draw(source, index, ops, dialect) for source in streams)
-        candidates = [Candidate(each, GraphTraits.of(each.graph, self.yields)) for each in drawn]
+        candidates = [self.case_source.draw(source, index, ops, dialect) for source in streams]
         with self._lock:
-            best, *others = sorted((*candidates, *kept), key=lambda each: self._worth(each.traits), reverse=True)
+            best, *others = sorted((*candidates, *kept), key=lambda each: self.worth(each.graph), reverse=True)
             kept[:] = others[:KEPT]
-        return best.drawn.case()
+        return best.case()
 
     def worth(self, graph: Graph) -> float:
         """An estimate of new findings per CPU second. It has no unit: it is only compared between candidates.
@@ -160,13 +122,16 @@ class Guidance:
         It is the novelty of the graph's features, times the share of lanes that its case is likely to pass, times the
         square root of the mean yield of its dtypes, divided by the expected CPU seconds. Without the square root,
         almost no test of the first hours would use float32 alone."""
-        return self._worth(GraphTraits.of(graph, self.yields))
-
-    def _worth(self, of: GraphTraits) -> float:
-        novelty = sum(weight / (1 + self.counts[name]) ** 2 for name, weight in of.features)
-        passing = sum(share * self.failure_rates.passable(route, of.typed) for route, share in of.routes)
-        seconds = TEST_SECONDS + NODE_SECONDS * of.nodes + LANES_SECONDS * passing
-        return math.sqrt(of.mean_yield) * novelty * passing / seconds
+        novelty = sum(_weight(name) / (1 + self.counts[name]) ** 2 for name in dict.fromkeys(of_case(graph)))
+        typed, ops = typed_operators(graph), frozenset(graph.ops)
+        passing = sum(
+            share * self.failure_rates.passable(route, typed)
+            for route, share in ROUTE_SHARES[graph.dialect].items()
+            if supports(route, ops)
+        )
+        mean_yield = sum(self.yields.get(each.dtype, OTHER_YIELD) for each in typed) / max(1, len(typed))
+        seconds = TEST_SECONDS + NODE_SECONDS * len(graph.nodes) + LANES_SECONDS * passing
+        return math.sqrt(mean_yield) * novelty * passing / seconds
 
     def learn(self, index: int, case: Case, outcomes: Outcomes, found: Sequence[Finding], seconds: float = 0.0) -> None:
         """Take in the results of a finished test, and the CPU seconds that it took."""
