@@ -32,7 +32,7 @@ def test_numbers_of_a_list_that_cannot_be_written_name_nothing(
     assert (read(), file.exists(), capsys.readouterr().err) == ([], False, "")
 
 
-def test_it_is_said_where_numbers_are_those_of_an_earlier_list(
+def test_numbers_of_an_earlier_list_come_with_a_warning(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     keep([tmp_path / "earlier"])
