@@ -159,7 +159,7 @@ def test_what_tvm_refuses_is_named_in_its_words_and_the_rest_is_checked(tmp_path
 
 def test_the_rest_of_a_program_that_changes_values_in_place_is_checked_in_our_form(tmp_path: Path) -> None:
     model = Fn(lambda x: torch.digamma(x.exp().add_(1)).relu())
-    checked = difftvm.check(model, -2 * torch.ones(2), lanes=LANE, preload=CHANGED, folder=tmp_path, reduce=False)
+    checked = difftvm.check(model, -2 * torch.ones(1, 1, 2), lanes=LANE, preload=CHANGED, folder=tmp_path, reduce=False)
     assert [each.kind for each in checked.in_form] == ["wrong-value"]
     assert checked.not_given == "a part of it is no program of its own"
     assert checked.not_covered == ("digamma (1 time): import: Unsupported function types ['digamma.default']",)
