@@ -41,11 +41,11 @@ def main() -> None:
     arguments = parser.parse_args()
     clone = arguments.clone.resolve()
     record = {
-        "commit": said(clone, "git", "log", "-1", "--format=%h"),
-        "date": said(clone, "date", "-u", "+%Y-%m-%d", "-r", "campaign.json"),
-        "triage": said(clone, "fuzz", "triage", "--new", "--top", "5").splitlines(),
-        "status": said(clone, "fuzz", "status").splitlines(),
-        "dashboard": said(clone, "fuzz", "dashboard").splitlines(),
+        "commit": output_of(clone, "git", "log", "-1", "--format=%h"),
+        "date": output_of(clone, "date", "-u", "+%Y-%m-%d", "-r", "campaign.json"),
+        "triage": output_of(clone, "fuzz", "triage", "--new", "--top", "5").splitlines(),
+        "status": output_of(clone, "fuzz", "status").splitlines(),
+        "dashboard": output_of(clone, "fuzz", "dashboard").splitlines(),
     }
     take_picture(clone / "dashboard.html")
     record["picture"] = hashlib.sha256(PICTURE.read_bytes()).hexdigest()
@@ -55,7 +55,7 @@ def main() -> None:
     sys.exit(1 if max(path.stat().st_size for path in (PICTURE, SCREEN)) > LARGEST else 0)
 
 
-def said(clone: Path, *command: str) -> str:
+def output_of(clone: Path, *command: str) -> str:
     """What a command prints in the clone, whose folder it does not name."""
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     done = subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True, check=True)

@@ -226,10 +226,10 @@ def _with_proposal(error: Any) -> str:
     """What is wrong with a command line, and the options that were perhaps meant."""
     if options := getattr(error, "possibilities", None):
         return f"{error.message}; did you mean {' or '.join(options)}?"
-    said = str(error.format_message())
-    if said.startswith("Missing argument") and (context := getattr(error, "ctx", None)):
-        return f"{said.rstrip('.')}; `{program()} {context.info_name} --help` shows what is meant"
-    return said
+    message = str(error.format_message())
+    if message.startswith("Missing argument") and (context := getattr(error, "ctx", None)):
+        return f"{message.rstrip('.')}; `{program()} {context.info_name} --help` shows what is meant"
+    return message
 
 
 if __name__ == "__main__":

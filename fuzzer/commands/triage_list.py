@@ -96,7 +96,7 @@ class Listed:
         yield f"{confirmed_line(causes.counts)}{unreadable}; {shows}"
 
     def _without_condition(self, families: Sequence[Family]) -> str:
-        """Of how many causes nobody has looked for the condition, and the command that does; "" where there is none."""
+        """How many causes have no condition yet, and the command that looks for one; "" where none lacks it."""
         causes = self.causes
         docs = [family.lead.doc for family in families if not causes.is_known(family)]
         missing = [causes.folders[doc.slug] for doc in docs if condition.missing(doc)]
