@@ -81,6 +81,6 @@ def run(session: ort.InferenceSession, inputs: Mapping[str, Array]) -> tuple[Arr
     try:
         return tuple(session.run(None, {name: np.array(array) for name, array in inputs.items() if name in wanted}))
     except ERRORS as error:
-        if said := LACKS.search(str(error)):
-            raise NotKnown(said[0]) from None
+        if limit := LACKS.search(str(error)):
+            raise NotKnown(limit[0]) from None
         raise
