@@ -76,7 +76,7 @@ def test_findings_whose_signatures_agree_today_are_put_together(
     triage(campaign)
     lines = capsys.readouterr().out.splitlines()
     assert f"      and {one[1]}: {why}" in lines
-    assert lines[-2] == "counted and not listed: 1 duplicate (--known, --json)"
+    assert lines[-3] == "counted and not listed: 1 duplicate (--known, --json)"
     assert lines[-1].startswith("2 confirmed causes: 2 high; 2 findings; next: ")
 
 
