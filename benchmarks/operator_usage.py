@@ -4,8 +4,8 @@
 
 Reads the Python files below FOLDER in the newest commit of each repository; nothing is checked out or executed. A file
 uses an operator if it calls all functions of one way to write the operator's row: `torch.selu(`, `F.selu(`, `.selu(`,
-`nn.SELU(`. Operators that are Python syntax (`+`, `[...]`) count by the syntax. The count says what people write, not
-what runs.
+`nn.SELU(`. Operators that are Python syntax (`+`, `[...]`, `[1:]`) count by the syntax, also those that a program has
+in place of it, such as select. The count says what people write, not what runs.
 """
 
 from __future__ import annotations
@@ -29,9 +29,13 @@ _SYNTAX = {
 }  # fmt: skip
 
 
+INDEXING = frozenset({"select", "setitem", "setitem_scalar", "setitem_update"})
+"""Rows that a program has where people write `x[...]`."""
+
+
 def spellings(op: Op) -> list[set[str]]:
     """For each way to write the row: the names that it calls, as `plain` gives them."""
-    found = [{plain(op.name)}]
+    found = [{plain(op.name)}, *([{"getitem"}] if op.name in INDEXING else [])]
     for form in (op.source, *op.forms.values()):
         text = form.source if isinstance(form, Spelling) else form.make if isinstance(form, Layer) else form
         if isinstance(text, str) and (names := {plain(name) for name in _CALL.findall(text)}):
@@ -72,6 +76,8 @@ def called_in(source: str) -> set[str]:
                 found |= {plain(_SYNTAX.get(type(op), "")) for op in ops}
             case ast.Subscript():
                 found.add("getitem")
+            case ast.Slice():
+                found.add("slice")
     return found
 
 

@@ -54,6 +54,13 @@ def on(what: str, relation: Relation, *values: Any, subject: str = "operand 0") 
     return Condition(Property(0, subject, what), relation, values)
 
 
+def test_what_people_write_with_brackets_counts_by_the_brackets() -> None:
+    """An exported program has select for `x[:, 0]`, and no file calls it by name."""
+    used, _ = usage()
+    assert used["select"] == used["setitem"] == used["getitem"] == 397
+    assert used["slice"] == 301
+
+
 def test_every_kind_has_a_score_and_every_score_a_level() -> None:
     assert set(KINDS) == set(Kind)
     assert [Severity(score, ()).level for score in (200.0, 65.0, 64.9, 42.0, 22.0, 21.9, 0.0)] == [
