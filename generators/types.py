@@ -52,6 +52,11 @@ class DType(StrEnum):
     def numpy(self) -> np.dtype[Any]:
         return _numpy_dtypes()[self]
 
+    @staticmethod
+    def of(type: np.dtype[Any] | None) -> DType | None:
+        """The dtype of arrays of a type of numpy; None where there is none, and for None, which equals its float64."""
+        return next((dtype for dtype, each in _numpy_dtypes().items() if type is not None and each == type), None)
+
     @property
     def bits(self) -> int:
         return self.numpy.itemsize * 8

@@ -121,9 +121,7 @@ def _type(name: str, element: str, shape: tuple[int | None, ...], path: Path) ->
 
 def dtype_of(element: str) -> DType | None:
     """The dtype of an element type of ONNX; None where a case has no tensors of it."""
-    if element not in ELEMENTS:  # numpy takes None for float64
-        return None
-    return next((dtype for dtype in DType if dtype.numpy == ELEMENTS[element]), None)
+    return DType.of(ELEMENTS.get(element))
 
 
 def _role(type: TensorType | None) -> Role:

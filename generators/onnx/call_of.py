@@ -141,9 +141,8 @@ def _attribute(each: model.Attribute, kind: str) -> Attr:
 
 
 def _dtype(element: str) -> DType:
-    array_type = model.ELEMENTS[element]
-    found = next((dtype for dtype in DRAWN if dtype.numpy == array_type), None)
-    require(found is not None, f"the element type {element} is not supported")
+    found = DType.of(model.ELEMENTS.get(element))
+    require(found in DRAWN, f"the element type {element} is not supported")
     assert found is not None
     return found
 
@@ -165,7 +164,7 @@ def _constants(
         array, constant = known[value].array, form.constants[name]
         found[name] = _scalar(name, array, constant) if constant.scalar else _list(name, array, constant)
         variable = form.schema.input(name).type
-        dtype = next((each for each in DType if each.numpy == array.dtype), None)
+        dtype = DType.of(array.dtype)
         if constant.free and variable in form.free:
             before = found.setdefault(variable, dtype and dtype.value)
             require(dtype is not None and before == dtype.value, f"{name} is {array.dtype}, not {before}")

@@ -178,3 +178,9 @@ def test_a_call_that_is_not_in_place_differs_in_its_form_alone() -> None:
         Node("add", ("v1", "v2"), {}, (x,), form) for form in (Form.PLAIN, Form.INPLACE, Form.METHOD)
     )
     assert [node.not_in_place for node in (plain, in_place, method)] == [plain, plain, method]
+
+
+def test_a_dtype_is_found_by_the_type_of_its_arrays() -> None:
+    """None equals the float64 of numpy."""
+    assert [DType.of(dtype.numpy) for dtype in DType] == list(DType)
+    assert [DType.of(None), DType.of(np.dtype("complex64")), DType.of(np.dtype("O"))] == [None, None, None]

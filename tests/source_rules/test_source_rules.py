@@ -11,6 +11,7 @@ from graphlib import TopologicalSorter
 
 import pytest
 import rules_of_dialects
+import rules_of_dtypes
 import rules_of_gate
 import rules_of_importers
 import rules_of_imports
@@ -29,6 +30,7 @@ RULES = (
     *rules_of_words.RULES,
     *rules_of_sizes.RULES,
     *rules_of_dialects.RULES,
+    *rules_of_dtypes.RULES,
     *rules_of_importers.RULES,
     *rules_of_imports.RULES,
     *rules_of_processes.RULES,

@@ -101,5 +101,7 @@ def value_complexity(array: Array) -> int:
 
 
 def _is_seeded(array: Array) -> bool:
-    known = next((dtype for dtype in SEEDED if dtype.numpy == array.dtype), None)
-    return known is not None and array.size > MANY and bool(np.array_equal(array, seeded(array.shape, known)))
+    known = DType.of(array.dtype)
+    if known is None or known not in SEEDED or array.size <= MANY:
+        return False
+    return bool(np.array_equal(array, seeded(array.shape, known)))
