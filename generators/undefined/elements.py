@@ -38,11 +38,14 @@ class Places:
     results    elements of results
     in_range   whether the numbers by which such a dependence is found must fit every dtype, as for a conversion.
                Otherwise they are far apart
+    positions  results that have positions of numbers of the first operand. Which of several equal numbers they name is
+               open: the call is computed again where these are told apart
     """
 
     operands: Mapping[int, Mask] = field(default_factory=dict)
     results: Mapping[int, Mask] = field(default_factory=dict)
     in_range: bool = False
+    positions: tuple[int, ...] = ()
 
 
 Where = Callable[[Call], Places]
@@ -145,35 +148,22 @@ def no_range(call: Call) -> Places:
     return Places(results={place: np.ones((), np.bool_) for place in range(len(call.results))})
 
 
-def ties(call: Call) -> Places:
-    """Indices of equal elements, which are the last result. The results are all elements along `dim` in their order, or
-    the first ones."""
+def positions_of_equals(call: Call) -> Places:
+    """The positions of equal numbers in a ranking, which are the last result: any of them, unless it is stable."""
     if call.attrs.get("stable") is True or call.results[-1].dtype is not DType.INT64:
         return Places()
-    numbers, sizes = call.args[0], call.results[-1].sizes
-    if not sizes:
-        return Places()
-    axis = int_of(call.attrs, "dim") % len(sizes)
-    ranked = np.sort(numbers.reshape(numbers.shape or (1,)), axis=axis)
-    if call.attrs.get("descending") is True or call.attrs.get("largest") is True:
-        ranked = np.flip(ranked, axis=axis)
-    # numpy sorts NaN last; PyTorch takes it for the largest number
-    same = np.asarray((_along(ranked, axis, 1) == _along(ranked, axis, -1)) | _both_nan(ranked, axis))
-    none = np.zeros_like(np.take(ranked, [0], axis=axis), np.bool_) if ranked.shape[axis] else same
-    tied = np.concatenate([none, same], axis) | np.concatenate([same, none], axis) if ranked.shape[axis] else none
-    return Places(results={len(call.results) - 1: np.take(tied, range(sizes[axis]), axis=axis)})
+    return Places(positions=(len(call.results) - 1,))
+
+
+def positions_without_nan(call: Call) -> Places:
+    """As `positions_of_equals`, unless a number is NaN, which is the result then, or is left out."""
+    return Places() if np.isnan(call.args[0]).any() else positions_of_equals(call)
 
 
 def _along(ranked: Array, axis: int, side: int) -> Array:
     """All elements but the first (1) or the last (-1) along an axis."""
     part = slice(1, None) if side > 0 else slice(None, -1)
     return ranked[tuple(part if place == axis else slice(None) for place in range(ranked.ndim))]
-
-
-def _both_nan(ranked: Array, axis: int) -> Mask:
-    if ranked.dtype.kind != "f":
-        return np.zeros_like(_along(ranked, axis, 1), np.bool_)
-    return np.asarray(np.isnan(_along(ranked, axis, 1)) & np.isnan(_along(ranked, axis, -1)))
 
 
 def places_of_equals(call: Call) -> Places:
@@ -234,6 +224,7 @@ def both(*parts: Where) -> Where:
         return Places(
             {place: mask for each in found for place, mask in each.operands.items()},
             {place: mask for each in found for place, mask in each.results.items()},
+            positions=tuple(place for each in found for place in each.positions),
         )
 
     return places

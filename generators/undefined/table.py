@@ -35,6 +35,9 @@ def _of(where: Where, names: str) -> dict[str, Where]:
     return dict.fromkeys(names.split(), where)
 
 
+_POOLS = " ".join(f"{name}_pool{rank}d_with_indices" for name in ("max", "adaptive_max") for rank in (1, 2, 3))
+"""Rows of PyTorch that give the position of each largest element."""
+
 INTEGER_QUOTIENT = "integer-quotient"
 """The name of the row whose operations may end a process."""
 
@@ -123,14 +126,18 @@ ROWS: tuple[Undefined, ...] = (
         "the indices of equal elements in a ranking that is not stable, and the results of one that is not sorted",
         (
             "PyTorch, argsort: 'If False, the relative order of values which compare equal is not guaranteed'",
+            "PyTorch, median: 'indices does not necessarily contain the first occurrence of each median value found'; "
+            "cummax, cummin, kthvalue and max_pool2d say nothing of equal elements; max documents the first one",
             "PyTorch, topk: 'the indices of tied elements are not guaranteed to be stable'; 'sorted, if True, will "
             "make sure that the returned k elements are themselves sorted'",
             "ONNX, TopK: 'If sorted is 0, order of returned Values and Indices are undefined'; nothing of NaN",
             "TVM, relax.op.argmax, argmin, argsort, median and topk say nothing of equal elements",
         ),
         {
-            **_of(elements.ties, "sort argsort"),
-            "topk": both(elements.ties, elements.any_order),
+            **_of(elements.positions_of_equals, "sort argsort"),
+            **_of(elements.positions_without_nan, "kthvalue median_dim nanmedian_dim cummax cummin"),
+            **_of(elements.positions_without_nan, _POOLS),
+            "topk": both(elements.positions_of_equals, elements.any_order),
             "topk_values": elements.any_order,
             "TopK": both(elements.nan, elements.any_order),
             **_of(elements.places_of_equals, "relax.argsort relax.topk"),

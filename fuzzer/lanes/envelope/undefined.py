@@ -26,6 +26,7 @@ class UndefinedResults:
         self._rows = rows_of(node.op)
         self._node, self._types = node, types
         self._results = tuple([value.type for value in node.results])
+        self._positions: dict[int, list[torch.Tensor]] = {}
         self.met: set[str] = set()
 
     def masks(self, args: Sequence[torch.Tensor], compute: Compute) -> list[torch.Tensor]:
@@ -33,30 +34,58 @@ class UndefinedResults:
         if not self._rows:
             return []
         call = Call(tuple([arg.detach().numpy() for arg in args]), self._types, self._results, self._node.attrs)
-        found = [(row.name, where(call)) for row, where in self._rows]
-        held = [(name, places) for name, places in found if _holds(places)]
-        if not held:
-            return []
-        self.met |= {name for name, _ in held}
         masks = [torch.zeros(type.sizes, dtype=torch.bool) for type in self._results]
-        for _, places in held:
-            for number, own in places.results.items():
-                masks[number] |= torch.from_numpy(np.array(np.broadcast_to(own, self._results[number].sizes)))
-            if any(own.any() for own in places.operands.values()):
-                for mask, moved in zip(masks, _dependent(args, places, compute), strict=True):
-                    mask |= moved
+        self._positions.clear()
+        for row, where in self._rows:
+            before = [mask.clone() for mask in masks]
+            places = where(call)
+            self._mark(masks, places, args, compute)
+            if _holds(places) or any(not torch.equal(*both) for both in zip(before, masks, strict=True)):
+                self.met.add(row.name)
         return masks if any(bool(mask.any()) for mask in masks) else []
 
+    def _mark(self, masks: list[torch.Tensor], places: Places, args: Sequence[torch.Tensor], compute: Compute) -> None:
+        for number, own in places.results.items():
+            masks[number] |= torch.from_numpy(np.array(np.broadcast_to(own, self._results[number].sizes)))
+        if any(own.any() for own in places.operands.values()):
+            for mask, moved in zip(masks, _dependent(args, places, compute), strict=True):
+                mask |= moved
+        if places.positions and _has_equals(args[0]):
+            made = compute(args)
+            others = [compute([_distinguished(args[0], other), *args[1:]]) for other in OTHERS]
+            for number in places.positions:
+                for other in others:
+                    masks[number] |= other[number] != made[number]
+                if number not in places.results:  # else the order of the positions is open too
+                    self._positions[number] = [other[number] for other in others]
+
     def replaced(self, made: Tensors, masks: Sequence[torch.Tensor], other: int) -> Tensors:
-        """The results with other numbers where they are undefined, those of evaluation `other` of `OTHERS`."""
+        """The results with other numbers where they are undefined, those of evaluation `other` of `OTHERS`. Positions
+        are others that name equal numbers, so that what is read by them may be known."""
         return tuple(
-            [
-                torch.where(mask, torch.tensor(_numbers(type.dtype)[other - 1], dtype=result.dtype), result)
-                for result, mask, type in zip(made, masks, self._results, strict=True)
-            ]
-            if masks
-            else made
+            [torch.where(mask, self._other(number, made, other), made[number]) for number, mask in enumerate(masks)]
+            or made
         )
+
+    def _other(self, number: int, made: Tensors, other: int) -> torch.Tensor:
+        if number in self._positions:
+            return self._positions[number][other - 1]
+        return torch.tensor(_numbers(self._results[number].dtype)[other - 1], dtype=made[number].dtype)
+
+
+def _has_equals(numbers: torch.Tensor) -> bool:
+    array = numbers.detach().numpy()
+    return bool(np.unique(array).size < array.size)
+
+
+def _distinguished(numbers: torch.Tensor, other: int) -> torch.Tensor:
+    """Numbers in the same order, in which equal ones follow each other in another order for each of `OTHERS`. NaN is
+    the largest number."""
+    array = numbers.detach().numpy()
+    ranks = np.unique(array, return_inverse=True)[1].reshape(array.shape).astype(np.float64)
+    count = array.size
+    orders = (np.arange(count), np.arange(count)[::-1], *(np.random.default_rng(n).permutation(count) for n in (1, 2)))
+    return torch.from_numpy(ranks + orders[other - 1].reshape(array.shape) / (2.0 * count))
 
 
 def _holds(places: Places) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,15 @@ from fuzzer.cases.scalar_loss import leaves
 from fuzzer.lanes import GRADIENT_REFERENCES, lanes_of
 from fuzzer.lanes.base.prepared_case import PreparedCase
 from fuzzer.lanes.base.step import Quiet
+from fuzzer.lanes.envelope.program import Program
+from fuzzer.lanes.envelope.sample import PLAIN
 from fuzzer.lanes.runners import runner_of
+from fuzzer.lanes.torch.envelope import TORCH as TORCH_DIALECT
+from generators.builder import Builder, Limits
+from generators.choice import NumpySource
+from generators.domain import ANY, Bounds
 from generators.graph import Array, Case, DType, Input, TensorType
+from generators.random_graph import with_values
 from generators.table import TABLE, dialect_of
 from generators.undefined import INTEGER_QUOTIENT, ROWS, rows_of
 from generators.undefined import Call as UndefinedCall
@@ -109,6 +116,29 @@ EXAMPLES = (
     Example("open-order", "float32[3]", "argsort", RANKING, ((1, 2, 1),), ((0, 1, 1),)),
     Example("open-order", "float32[4]", "topk", {"k": 2, "dim": 0}, ((1, 2, 2, 3),), ((0, 0), (0, 1))),
     Example("open-order", "float32[3]", "topk", {"k": 2, "dim": 0, "sorted": False}, ((1, 2, 3),), ((1, 1), (1, 1))),
+    Example("open-order", "int8[4]", "topk", {"k": 2, "dim": 0}, ((1, 2, 2, 3),), ((0, 0), (0, 1))),
+    Example("open-order", "float32[2,3]", "kthvalue", {"k": 2, "dim": 1}, (((1, 1, 0), (1, 2, 3)),), ((0, 0), (1, 0))),
+    Example("open-order", "float32[2,3]", "median_dim", {"dim": 1}, (((1, 1, 0), (1, 2, 3)),), ((0, 0), (1, 0))),
+    Example("open-order", "float32[3]", "median_dim", {"dim": 0}, ((1, NAN, NAN),), (0, 0)),
+    Example("open-order", "float32[2,3]", "nanmedian_dim", {"dim": 1}, (((1, 1, 0), (1, 2, 3)),), ((0, 0), (1, 0))),
+    Example("open-order", "float32[4]", "cummax", {"dim": 0}, ((1, 2, 2, 3),), ((0,) * 4, (0, 0, 1, 0))),
+    Example("open-order", "float32[4]", "cummin", {"dim": 0}, ((3, 3, 0, 1),), ((0,) * 4, (0, 1, 0, 0))),
+    Example(
+        "open-order",
+        "float32[1,1,6]",
+        "max_pool1d_with_indices",
+        {"kernel_size": 2, "stride": 2, "padding": 0, "dilation": 1, "ceil_mode": False},
+        ((((1, 1, 0, 3, 5, 5),),),),
+        ((((0, 0, 0),),), (((1, 0, 1),),)),
+    ),
+    Example(
+        "open-order",
+        "float32[1,2,4]",
+        "adaptive_max_pool1d_with_indices",
+        {"output_size": 2},
+        ((((1, 1, 0, 3), (4, 4, 4, 5)),),),
+        ((((0, 0), (0, 0)),), (((1, 0), (1, 0)),)),
+    ),
     Example(
         "written-twice",
         "float32[3] int64[2] float32[2]",
@@ -273,6 +303,60 @@ def test_what_does_not_depend_on_an_undefined_number_is_compared() -> None:
     numbers = {"x0": np.array([NAN, 5.0], np.float32), "x1": np.array([0, 2], np.int32)}
     case = case_of({"x0": "float32[2]", "x1": "int32[2]"}, calls, "z0 n0 s0", lambda item: numbers[item.value.name])
     assert [each.ill.tolist() for each in reference_of(case)] == [[False, False], [True, False], [True, False]]
+
+
+def test_what_equal_numbers_are_read_by_is_compared() -> None:
+    """Whichever of equal scores is taken, the score is the same; what stands beside it is not."""
+    calls: tuple[Call, ...] = (
+        ("y0 i0", "topk", "x0", {"k": 2, "dim": 0, "largest": True, "sorted": True}),
+        ("y1", "gather", "x0 i0", {"dim": 0}),
+        ("y2", "gather", "x1 i0", {"dim": 0}),
+    )
+    numbers = {"x0": np.array([3, 2, 2, 0], np.float32), "x1": np.array([5, 6, 7, 8], np.float32)}
+    types = dict.fromkeys(numbers, "float32[4]")
+    case = case_of(types, calls, "y0 i0 y1 y2", lambda item: numbers[item.value.name])
+    assert [each.ill.tolist() for each in reference_of(case)] == [
+        *([False, False], [False, True], [False, False], [False, True]),
+    ]
+
+
+WITHOUT_TIES = (
+    *("sort", "argsort", "topk", "kthvalue", "median_dim", "nanmedian_dim", "cummax", "cummin"),
+    *(f"{name}_pool{rank}d_with_indices" for name in ("max", "adaptive_max") for rank in (1, 2, 3)),
+)
+"""Rows that are drawn for numbers without ties, because PyTorch does not say which of equal ones it takes."""
+
+
+@pytest.mark.parametrize("name", WITHOUT_TIES)
+def test_equal_numbers_may_be_taken_in_any_order(name: str) -> None:
+    """The first one of equal numbers, or the last one: neither is a finding."""
+    tried = 0
+    for number in range(25):
+        builder = Builder(NumpySource(5, number), Limits(max_numel=64))
+        if not builder.grow(TABLE[name]):
+            continue
+        case, positions = with_values(builder), builder.nodes[-1].results[-1].name
+        item = next((each for each in case.graph.inputs if each.domain.bounds is Bounds.DISTINCT), None)
+        if item is None or positions not in case.graph.outputs or builder.nodes[-1].attrs.get("stable") is True:
+            continue
+        array = case.tensors[item.value.name].astype(np.float64) // 3
+        inputs = tuple(replace(each, domain=ANY) for each in case.graph.inputs)
+        graph = replace(case.graph, inputs=inputs, outputs=(positions,))
+        equal = replace(
+            case, graph=graph, tensors={**case.tensors, item.value.name: array.astype(item.value.type.dtype.numpy)}
+        )
+        right = reference_of(equal)
+        steps = np.linspace(0, 0.4, array.size).reshape(array.shape)
+        for distinguished in (array + steps, array - steps):
+            other = legal_positions(equal, item, distinguished)
+            assert judge((other,), right) is None
+            tried += bool((other != right[0].eager).any())
+    assert tried >= 3
+
+
+def legal_positions(case: Case, item: Input, distinguished: Array) -> Array:
+    """The positions of the case where equal numbers of an input are told apart."""
+    return Program(replace(case, tensors={**case.tensors, item.value.name: distinguished}), TORCH_DIALECT).run(PLAIN)[0]
 
 
 def test_gradients_that_depend_on_an_undefined_number_are_not_compared() -> None:
