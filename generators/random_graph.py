@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from generators.builder import Builder, Limits, OpenSizes
 from generators.choice import ChoiceSource
@@ -14,6 +15,7 @@ from generators.torch.motif_table import MOTIFS
 from generators.torch.motifs import Motif
 from generators.torch.ops import OPS
 from generators.values import draw, draw_profile, may_be_extreme
+from generators.variety import shows_little, with_output_that_shows
 
 ATTEMPTS_PER_NODE = 30
 CONNECTED_PERCENT = 85
@@ -23,6 +25,8 @@ MOTIF_NODES = 5
 """A graph gets a motif only if its limits allow at least this many nodes."""
 EXTREME_ATTEMPTS = 8
 """How many cases of the extreme profile are tried. About half of them have integers, which the profile needs."""
+SHOWING_ATTEMPTS = 5
+"""How many graphs are drawn where one shows little: about a quarter of the graphs do."""
 LARGEST = 7
 """The upper bound of the range of a symbol. The tensors have the upper end of the range as their size."""
 
@@ -36,6 +40,7 @@ def draw_graph(
     symbolic: bool | None = None,
     motifs: Sequence[Motif] | None = None,
     motif_percent: int = MOTIF_PERCENT,
+    to_show: bool = True,
 ) -> DrawnGraph:
     """Draw a graph of `limits.min_nodes` to `limits.max_nodes` calls of `ops`. Guards of domains are added to these.
 
@@ -43,17 +48,20 @@ def draw_graph(
     symbolic  whether the graph has symbolic dimensions; drawn if None
     motifs    `motif_percent` % of graphs begin with one of these. None means all motifs if `ops` is the whole table,
               else none
+    to_show   whether a graph that shows little is drawn again. Hypothesis could shrink no such graph to a number
 
     Raises `Invalid` where none of `ops` fits a graph of these limits.
     """
     profile = draw_profile(source) if profile is None else profile
-    for _ in range(EXTREME_ATTEMPTS if profile is Profile.EXTREME else 0):
-        builder = _grown(source, limits, ops, profile, symbolic, motifs, motif_percent)
-        drawn = drawn_by(builder, origin)
-        if may_be_extreme(drawn.graph.bind(builder.sizes)):
+
+    def grown(profile: Profile) -> Builder:
+        return _grown(source, limits, ops, profile, symbolic, motifs, motif_percent)
+
+    if profile is Profile.EXTREME:
+        if drawn := _that_shows(partial(grown, profile), origin, EXTREME_ATTEMPTS, may_be_extreme):
             return drawn
-    profile = Profile.NORMAL if profile is Profile.EXTREME else profile
-    return drawn_by(_grown(source, limits, ops, profile, symbolic, motifs, motif_percent), origin)
+        profile = Profile.NORMAL
+    return drawn_to_show(partial(grown, profile), origin) if to_show else drawn_by(grown(profile), origin)
 
 
 generate = cases_of(draw_graph)
@@ -133,6 +141,31 @@ def drawn_by(builder: Builder, origin: str = "") -> DrawnGraph:
     """Return the builder's graph, whose values are still to be drawn."""
     graph = builder.graph()
     return DrawnGraph(graph, lambda: _with_values(builder, graph, origin))
+
+
+def drawn_to_show(grown: Callable[[], Builder], origin: str = "") -> DrawnGraph:
+    """Return a graph that `grown` draws, whose values are still to be drawn. It is the first of `SHOWING_ATTEMPTS` that
+    shows much, perhaps with one more output; else the last one."""
+    drawn = _that_shows(grown, origin, SHOWING_ATTEMPTS, lambda graph: True)
+    assert drawn is not None, "every graph fits"
+    return drawn
+
+
+def _that_shows(
+    grown: Callable[[], Builder], origin: str, attempts: int, fits: Callable[[Graph], bool]
+) -> DrawnGraph | None:
+    """The first graph that fits and shows much; else the last one that fits. None where none does."""
+    drawn = None
+    for _ in range(attempts):
+        builder = grown()
+        graph = builder.graph()
+        graph = with_output_that_shows(graph, graph.bind(builder.sizes))
+        bound = graph.bind(builder.sizes)
+        if fits(bound):
+            drawn = DrawnGraph(graph, partial(_with_values, builder, graph, origin))
+            if not shows_little(bound):
+                break
+    return drawn
 
 
 def _with_values(builder: Builder, graph: Graph, origin: str) -> Case:

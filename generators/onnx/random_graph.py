@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from generators.builder import Limits
+from generators.builder import Builder, Limits
 from generators.choice import ChoiceSource
 from generators.drawn_graph import DrawnGraph, cases_of
 from generators.graph import Case, Input, Invalid, Profile, Role
@@ -14,7 +14,7 @@ from generators.onnx.motifs import MOTIFS
 from generators.onnx.rows import OPS, rows_at
 from generators.onnx.schema import OLDEST, newest_opset
 from generators.op import Op
-from generators.random_graph import MOTIF_NODES, MOTIF_PERCENT, drawn_by, grow, new_builder
+from generators.random_graph import MOTIF_NODES, MOTIF_PERCENT, drawn_to_show, grow, new_builder
 from generators.renumber import renumbered
 from generators.values import draw_profile
 
@@ -54,18 +54,32 @@ def draw_graph(
     opset = draw_opset(source) if opset is None else opset
     profile = draw_profile(source) if profile is None else profile
     profile = Profile.NORMAL if profile is Profile.EXTREME else profile
-    builder = new_builder(source, limits, profile, symbolic, DIALECT.name, opset)
     rows: Sequence[Op] = rows_at(opset)
     if ops is not None and ops is not OPS:
         names = {row.name for row in ops}
         rows = [row for row in rows if row.name in names]
-    if rows is rows_at(opset) and limits.max_nodes >= MOTIF_NODES and source.rarely(motif_percent):
+    percent = motif_percent if rows is rows_at(opset) and limits.max_nodes >= MOTIF_NODES else 0
+    drawn = drawn_to_show(lambda: _grown(source, limits, rows, profile, symbolic, opset, percent), origin)
+    return drawn.then(lambda case: _sometimes_with_constants(case, source))
+
+
+def _grown(
+    source: ChoiceSource,
+    limits: Limits,
+    rows: Sequence[Op],
+    profile: Profile,
+    symbolic: bool | None,
+    opset: int,
+    motif_percent: int,
+) -> Builder:
+    builder = new_builder(source, limits, profile, symbolic, DIALECT.name, opset)
+    if motif_percent and source.rarely(motif_percent):
         source.choice(MOTIFS).grow(builder)
     if rows:
         grow(builder, limits.max_nodes, rows, limits.min_nodes)
     if not builder.nodes:
         raise Invalid(f"none of the operators fits a graph of {limits} at opset {opset}")
-    return drawn_by(builder, origin).then(lambda case: _sometimes_with_constants(case, source))
+    return builder
 
 
 generate = cases_of(draw_graph)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from generators.builder import Limits
+from generators.builder import Builder, Limits
 from generators.choice import ChoiceSource
 from generators.drawn_graph import DrawnGraph, cases_of
 from generators.graph import Invalid, Profile
 from generators.op import Op
-from generators.random_graph import drawn_by, grow, new_builder
+from generators.random_graph import drawn_to_show, grow, new_builder
 from generators.relax.dialect import DIALECT
 from generators.relax.ops import OPS
 
@@ -38,11 +38,15 @@ def draw_graph(
         raise Invalid(f"cases of {DIALECT.title} have no numbers of the profile {profile}")
     if profile is None:
         profile = Profile.EDGE if source.rarely(10) else Profile.NORMAL
-    builder = new_builder(source, limits, profile, symbolic, DIALECT.name)
-    grow(builder, limits.max_nodes, ops, limits.min_nodes)
-    if not builder.nodes:
-        raise Invalid(f"none of {', '.join(op.name for op in ops)} fits a graph of {limits}")
-    return drawn_by(builder, origin)
+
+    def grown() -> Builder:
+        builder = new_builder(source, limits, profile, symbolic, DIALECT.name)
+        grow(builder, limits.max_nodes, ops, limits.min_nodes)
+        if not builder.nodes:
+            raise Invalid(f"none of {', '.join(op.name for op in ops)} fits a graph of {limits}")
+        return builder
+
+    return drawn_to_show(grown, origin)
 
 
 generate = cases_of(draw_graph)
