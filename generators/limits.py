@@ -29,6 +29,8 @@ class Limits:
     large_percent  this many drawn shapes in a hundred have the sizes of a large tensor
     min_nodes  at least this many operator calls
     sizes      sizes that most drawn shapes have one of; empty: none is preferred
+    to_show    whether a graph that shows little gets one more output or is drawn again. Hypothesis could not shrink a
+               case to a number then
     """
 
     max_nodes: int = 8
@@ -38,6 +40,7 @@ class Limits:
     large_percent: int = 0
     min_nodes: int = field(default=1, repr=False)  # messages list the largest values
     sizes: tuple[int, ...] = field(default=(), repr=False)
+    to_show: bool = field(default=True, repr=False)
 
 
 def of_large_tensors(limits: Limits) -> Limits:

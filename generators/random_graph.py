@@ -40,7 +40,6 @@ def draw_graph(
     symbolic: bool | None = None,
     motifs: Sequence[Motif] | None = None,
     motif_percent: int = MOTIF_PERCENT,
-    to_show: bool = True,
 ) -> DrawnGraph:
     """Draw a graph of `limits.min_nodes` to `limits.max_nodes` calls of `ops`. Guards of domains are added to these.
 
@@ -48,7 +47,6 @@ def draw_graph(
     symbolic  whether the graph has symbolic dimensions; drawn if None
     motifs    `motif_percent` % of graphs begin with one of these. None means all motifs if `ops` is the whole table,
               else none
-    to_show   whether a graph that shows little is drawn again. Hypothesis could shrink no such graph to a number
 
     Raises `Invalid` where none of `ops` fits a graph of these limits.
     """
@@ -61,7 +59,7 @@ def draw_graph(
         if drawn := _that_shows(partial(grown, profile), origin, EXTREME_ATTEMPTS, may_be_extreme):
             return drawn
         profile = Profile.NORMAL
-    return drawn_to_show(partial(grown, profile), origin) if to_show else drawn_by(grown(profile), origin)
+    return drawn_to_show(partial(grown, profile), limits, origin)
 
 
 generate = cases_of(draw_graph)
@@ -143,9 +141,11 @@ def drawn_by(builder: Builder, origin: str = "") -> DrawnGraph:
     return DrawnGraph(graph, lambda: _with_values(builder, graph, origin))
 
 
-def drawn_to_show(grown: Callable[[], Builder], origin: str = "") -> DrawnGraph:
+def drawn_to_show(grown: Callable[[], Builder], limits: Limits, origin: str = "") -> DrawnGraph:
     """Return a graph that `grown` draws, whose values are still to be drawn. It is the first of `SHOWING_ATTEMPTS` that
-    shows much, perhaps with one more output; else the last one."""
+    shows much, perhaps with one more output; else the last one. Where `limits` do not ask for it, it is the first."""
+    if not limits.to_show:
+        return drawn_by(grown(), origin)
     drawn = _that_shows(grown, origin, SHOWING_ATTEMPTS, lambda graph: True)
     assert drawn is not None, "every graph fits"
     return drawn

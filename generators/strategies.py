@@ -69,7 +69,7 @@ def cases(
     """Cases of `ops`. If `profile` or `symbolic` (whether the graph has symbols) is None, it is drawn."""
     source = HypothesisSource(draw)
     try:
-        case = generate(source, limits, ops, "", profile, symbolic, to_show=False)
+        case = generate(source, replace(limits, to_show=False), ops, "", profile, symbolic)
     except Invalid:  # no operator fits the choices
         assume(False)
         raise

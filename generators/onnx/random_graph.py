@@ -59,7 +59,7 @@ def draw_graph(
         names = {row.name for row in ops}
         rows = [row for row in rows if row.name in names]
     percent = motif_percent if rows is rows_at(opset) and limits.max_nodes >= MOTIF_NODES else 0
-    drawn = drawn_to_show(lambda: _grown(source, limits, rows, profile, symbolic, opset, percent), origin)
+    drawn = drawn_to_show(lambda: _grown(source, limits, rows, profile, symbolic, opset, percent), limits, origin)
     return drawn.then(lambda case: _sometimes_with_constants(case, source))
 
 

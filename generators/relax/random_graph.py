@@ -46,7 +46,7 @@ def draw_graph(
             raise Invalid(f"none of {', '.join(op.name for op in ops)} fits a graph of {limits}")
         return builder
 
-    return drawn_to_show(grown, origin)
+    return drawn_to_show(grown, limits, origin)
 
 
 generate = cases_of(draw_graph)

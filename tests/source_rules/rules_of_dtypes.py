@@ -10,11 +10,13 @@ from source_rule import Place, Rule
 
 
 def compared_types(file: SourceFile) -> Iterator[Place]:
-    """Comparisons of the numpy type of a dtype for equality."""
+    """Comparisons of the numpy type of a dtype for equality, except with the `dtype` of an array, which is never
+    None."""
     for node in file.nodes:
         match node:
             case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[right]):
-                if any(isinstance(each, ast.Attribute) and each.attr == "numpy" for each in (left, right)):
+                names = {each.attr for each in (left, right) if isinstance(each, ast.Attribute)}
+                if "numpy" in names and "dtype" not in names:
                     yield Place(node.lineno, ast.unparse(node))
 
 

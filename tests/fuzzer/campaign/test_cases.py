@@ -146,7 +146,7 @@ def test_random_cases_of_some_operators(tmp_path: Path) -> None:
 @pytest.mark.parametrize("dialect", ["torch", "onnx"])
 def test_one_test_of_many_draws_large_tensors(tmp_path: Path, dialect: str) -> None:
     source, large = case_source(Settings(tmp_path, 1, ops={"torch": OPS, "onnx": ROWS}), 1), 0
-    for number in range(8 * LARGE_EVERY):
+    for number in range(16 * LARGE_EVERY):
         case = source.draw(NumpySource(3, number), number, dialect=dialect).case()
         large += any(each.value.type.numel > 100_000 for each in case.bound.inputs)
     assert 0 < large < 20

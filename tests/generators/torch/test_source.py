@@ -463,7 +463,7 @@ def test_float64_source_of_every_row(op: Op) -> None:
 @pytest.mark.slow
 def test_float64_source_computes_what_the_graph_does() -> None:
     """On float64 inputs, both sources compute the same."""
-    doubles = [case for case in (generate(NumpySource(7, index)) for index in range(300)) if of_doubles(case)]
+    doubles = [case for case in (generate(NumpySource(7, index)) for index in range(400)) if of_doubles(case)]
     assert len(doubles) >= 10
     for case in doubles:
         outputs = run(case.bound, lambda item, case=case: to_torch(case.tensors[item.value.name]), float64=True)
