@@ -6,6 +6,7 @@ import os
 import resource
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,8 @@ def test_strays_are_those_outside_the_tree_that_work_in_the_folder(tmp_path: Pat
     double = "import subprocess; print(subprocess.Popen(['sleep', '60'], start_new_session=True, stdout=2).pid)"
     done = subprocess.run([sys.executable, "-c", double], env=with_folder, stdout=subprocess.PIPE, check=True)
     stray = int(done.stdout)
+    while not Path(f"/proc/{stray}/environ").read_bytes():  # the kernel is still starting its program
+        time.sleep(0.01)
     other = subprocess.Popen(
         ["sleep", "60"], env={"PATH": os.environ["PATH"], "TMPDIR": f"{tmp_path}-2", "MY_TMPDIR": str(tmp_path)}
     )
