@@ -320,8 +320,8 @@ def test_every_verb_reports_a_folder_that_is_no_finding_in_one_line(fuzz: Fuzz, 
     empty.mkdir()
     mistyped = saved.with_name(f"{saved.name}x")
     assert fuzz(verb, saved / "none").stderr == f"fuzz: {saved / 'none'}: there is no such folder\n"
-    message = one_sentence(f"{mistyped}: there is no such folder; did you mean {saved}?")  # paths may be long
-    assert fuzz(verb, mistyped).stderr == f"fuzz: {message}\n"
+    message = one_sentence(f"fuzz: {mistyped}: there is no such folder; did you mean {saved}?")  # paths may be long
+    assert fuzz(verb, mistyped).stderr == f"{message}\n"
     assert fuzz(verb, empty).stderr == (f"fuzz: {empty}: not the folder of a finding: there is no finding.json in it\n")
     for folder in (crashes, crashes.parent):
         says = f"{folder}: not one finding, but a folder that holds 1; name one, such as {saved}"
