@@ -108,6 +108,8 @@ CONDITIONS: Mapping[str, Callable[[Path], contextlib.AbstractContextManager[Prep
     "pythonpath": pythonpath,
     "next-year": next_year,
 }
+SHOWN = 60
+"""Lines of the log of a red run: the gate names what failed in its last ones."""
 NEEDS = {"offline": "unshare", "next-year": "faketime"}
 
 
@@ -130,6 +132,8 @@ def run(condition: str, folder: Path) -> GateRun:
             )
         minutes = (time.monotonic() - start) / 60
     text = log.read_text(errors="replace")
+    if code:
+        print("\n".join(text.splitlines()[-SHOWN:]), file=sys.stderr)
     counts = COUNTS.findall(text)
     return GateRun(code, minutes, counts[-1] if counts else ("-", "-", "-"), tuple(UNSTABLE.findall(text)))
 
