@@ -39,7 +39,7 @@ class Places:
     in_range   whether the numbers by which such a dependence is found must fit every dtype, as for a conversion.
                Otherwise they are far apart
     positions  results that have positions of numbers of the first operand. Which of several equal numbers they name is
-               open: the call is computed again where these are told apart
+               open: the call is computed again with a small difference between these
     """
 
     operands: Mapping[int, Mask] = field(default_factory=dict)

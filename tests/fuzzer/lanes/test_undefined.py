@@ -355,7 +355,7 @@ def test_equal_numbers_may_be_taken_in_any_order(name: str) -> None:
 
 
 def legal_positions(case: Case, item: Input, distinguished: Array) -> Array:
-    """The positions of the case where equal numbers of an input are told apart."""
+    """The positions of a case whose inputs have no equal numbers any more."""
     return Program(replace(case, tensors={**case.tensors, item.value.name: distinguished}), TORCH_DIALECT).run(PLAIN)[0]
 
 
