@@ -100,6 +100,7 @@ def test_operators_that_may_be_at_fault_in_further_sightings_are_named(tmp_path:
 
     assert set(doc.ops) == {"relu"}
     assert further_line(doc, [of("relu"), of("exp", "log"), of()]) == "3 further sightings wait for triage"
+    assert further_line(doc, [of("log")]) == "1 further sighting waits for triage, with another suspect: log"
     every = [of("LRN"), of("Selu"), of("LRN"), *map(of, "abcde")]
     assert further_line(doc, every) == (
         "8 further sightings wait for triage, some with another suspect: LRN, Selu, a, b, c, d and 1 more"
