@@ -36,7 +36,7 @@ REDUCERS: tuple[Reducer, ...] = (
     plain_lane,  # early, because a plainer lane runs faster
     static_sizes,  # before shrink_dims, which can shrink every static size
     plain_writing,  # before plain_types, because an in-place call or a layer fixes the types of its operands
-    fewer_operands,  # of ONNX; before plain_roles, because an operand that is gone needs no role
+    fewer_operands,  # before plain_roles, because an operand that is gone needs no role
     usual_opset,  # of ONNX
     plain_roles,  # after plain_writing, because the parameters of a layer must belong to the model
     float_inputs,  # before plain_types, which makes int64 of other integers

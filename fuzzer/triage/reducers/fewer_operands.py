@@ -1,4 +1,4 @@
-"""Leave out operands that calls of ONNX can do without, and results that nothing reads."""
+"""Leave out operands that a call can do without, and results of ONNX that nothing reads."""
 
 from __future__ import annotations
 
@@ -8,23 +8,30 @@ from dataclasses import replace
 from fuzzer.triage.reducers.base import Subject
 from generators.graph import Node
 from generators.onnx.operator import INPUTS, OUTPUTS, NodeForm
+from generators.op import Op
 from generators.table import TABLE
+from generators.torch.ops.indexing import INDEX, index_of
 
 
 def fewer_operands(subject: Subject) -> Iterator[Subject]:
     """Propose each call without its unread results, and without each operand that may be left out, the last first.
 
-    Only rows of ONNX say in an attribute which operands and results a call has.
+    Rows of ONNX say in an attribute which operands and results a call has. In PyTorch, an index `x[{1}, 0]` may name
+    fewer tensors than the call has.
     """
     graph = subject.graph
     read = {*graph.outputs, *(name for node in graph.nodes for name in node.args)}
     for index, node in enumerate(graph.nodes):
-        form = TABLE[node.op].source
-        if isinstance(form, NodeForm):
-            for changed in (*_without_unread(node, read), *_without_an_operand(node, form)):
-                yield subject.with_graph(
-                    replace(graph, nodes=(*graph.nodes[:index], changed, *graph.nodes[index + 1 :]))
-                )
+        for changed in _with_fewer(node, TABLE[node.op], read):
+            yield subject.with_graph(replace(graph, nodes=(*graph.nodes[:index], changed, *graph.nodes[index + 1 :])))
+
+
+def _with_fewer(node: Node, row: Op, read: Collection[str]) -> Iterator[Node]:
+    if isinstance(row.source, NodeForm):
+        yield from _without_unread(node, read)
+        yield from _without_an_operand(node, row.source)
+    elif row.schema.get("index") is INDEX:
+        yield from _with_named_tensors(node, row.arity[0])
 
 
 def _without_unread(node: Node, read: Collection[str]) -> Iterator[Node]:
@@ -49,3 +56,13 @@ def _without_an_operand(node: Node, form: NodeForm) -> Iterator[Node]:
             at = [input for input, is_given in enumerate(given) if is_given][place]
             if form.operands[at].optional:
                 yield replace(node, args=args, attrs={**node.attrs, INPUTS: (*given[:at], False, *given[at + 1 :])})
+
+
+def _with_named_tensors(node: Node, first: int) -> Iterator[Node]:
+    """Of the tensors, which are the operands from number `first` on, those that the index names."""
+    index = index_of(node.attrs)
+    named = {int(item[1:-1]) for item in index if item.startswith("{")}
+    kept = [place for place in range(len(node.args)) if place < first or place in named]
+    if len(kept) < len(node.args):
+        renamed = tuple(f"{{{kept.index(int(item[1:-1]))}}}" if item.startswith("{") else item for item in index)
+        yield replace(node, args=tuple(node.args[place] for place in kept), attrs={**node.attrs, "index": renamed})

@@ -14,6 +14,7 @@ from fuzzer.cases.open_sizes import at_each_size
 from fuzzer.lanes import SAMPLED_LANES
 from fuzzer.triage.reduce import Effort, reduce
 from fuzzer.triage.reducers import Reducer, Subject
+from fuzzer.triage.reducers.fewer_operands import fewer_operands
 from fuzzer.triage.reducers.lower_rank import lower_rank
 from fuzzer.triage.reducers.plain_roles import owned_inputs, plain_roles
 from fuzzer.triage.reducers.simpler_operators import operator_complexity, plainer_operators, simpler_operators
@@ -44,6 +45,24 @@ def valid(propose: Reducer, subject: Subject) -> list[Subject]:
             continue
         kept.append(replace(candidate, case=case))
     return kept
+
+
+# --- fewer_operands
+
+
+def test_tensors_that_an_index_does_not_name_are_left_out() -> None:
+    inputs = {"x0": "float32[4,3]", "x1": "float32[]", "x2": "int64[2]", "x3": "int64[2]"}
+    calls: list[Call] = [
+        ("v0", "getitem", "x0 x2 x3", {"index": ("{2}", "0")}),
+        ("v1", "setitem", "x0 x1 x2 x3", {"index": ("0", "{3}")}),
+        ("v2", "getitem", "x0 x2 x3", {"index": ("{1}", "{2}")}),
+    ]
+    found = valid(fewer_operands, subject_of(inputs, calls, "v0 v1 v2"))
+    changed = [each.graph.nodes[number] for number, each in enumerate(found)]
+    assert [(node.args, node.attrs["index"]) for node in changed] == [
+        (("x0", "x3"), ("{1}", "0")),
+        (("x0", "x1", "x3"), ("0", "{2}")),
+    ]
 
 
 # --- simpler_operators
