@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -24,7 +25,7 @@ def resized(rank: int) -> Function:
         for place, (axis, new) in enumerate(zip(axes, ints(size), strict=True)):
             old = x.shape[axis]
             at = _positions(attrs, old, new, (roi[place], roi[rank + place]))
-            made = (made.movedim(axis, -1) @ _weights(attrs, at, old).T).movedim(-1, axis)
+            made = _summed(made.movedim(axis, -1), _taps(attrs, at, old)).movedim(-1, axis)
             if str(attrs.coordinate_transformation_mode) == _CROP:
                 shape = [new if each == axis else 1 for each in range(x.dim())]
                 outside = outside | ((at < 0) | (at > old - 1)).reshape(shape)
@@ -56,10 +57,14 @@ def _positions(attrs: Any, old: int, new: int, region: tuple[float, float]) -> T
             return low * last + at * (high - low) * last / (new - 1) if new > 1 else 0 * at + (low + high) * last / 2
 
 
-def _weights(attrs: Any, at: Tensor, old: int) -> Tensor:
-    """For each pixel of the result the weights of those of the image. The image goes on with the pixels at its edges,
-    except for cubic_exclude, which leaves out what is not there."""
-    found = torch.zeros(len(at), old, dtype=torch.float64)
+def _summed(x: Tensor, taps: Sequence[tuple[Tensor, Tensor]]) -> Tensor:
+    """The weighted pixels of the last axis. A pixel that is no tap counts nothing, even if it is infinite or NaN."""
+    return torch.stack([weight * x.index_select(-1, pixel) for pixel, weight in taps]).sum(0)
+
+
+def _taps(attrs: Any, at: Tensor, old: int) -> list[tuple[Tensor, Tensor]]:
+    """The pixels of the image that go into each pixel of the result, and their weights. The image goes on with the
+    pixels at its edges, except for cubic_exclude, which leaves out what is not there."""
     method, first = str(attrs.method), at.floor()
     if method == "nearest_neighbor":
         require(str(attrs.rounding_method) in _ROUNDED, f"the nearest pixel by {attrs.rounding_method!r}")
@@ -68,13 +73,19 @@ def _weights(attrs: Any, at: Tensor, old: int) -> Tensor:
         taps = [(first, 1 - (at - first)), (first + 1, at - first)]
     else:
         require(method == "cubic", f"images by {method}")
-        spline = _spline(at - first, float(attrs.cubic_alpha))
-        taps = [(first + place - 1, weight) for place, weight in enumerate(spline)]
-    for pixel, weight in taps:
-        is_there = (pixel >= 0) & (pixel < old)
-        weight = torch.where(is_there, weight, 0.0) if method == "cubic" and attrs.cubic_exclude else weight
-        found.scatter_add_(1, pixel.clamp(0, old - 1).long().unsqueeze(1), weight.unsqueeze(1))
-    return found / found.sum(1, keepdim=True) if method == "cubic" and attrs.cubic_exclude else found
+        taps = [
+            (first + place - 1, weight) for place, weight in enumerate(_spline(at - first, float(attrs.cubic_alpha)))
+        ]
+        if attrs.cubic_exclude:
+            taps = _of_image(taps, old)
+    return [(pixel.clamp(0, old - 1).long(), weight) for pixel, weight in taps]
+
+
+def _of_image(taps: Sequence[tuple[Tensor, Tensor]], old: int) -> list[tuple[Tensor, Tensor]]:
+    """The taps with weight 0 for pixels that are not there. The others add up to 1."""
+    inside = [(pixel, torch.where((pixel >= 0) & (pixel < old), weight, 0.0)) for pixel, weight in taps]
+    whole = torch.stack([weight for _, weight in inside]).sum(0)
+    return [(pixel, weight / whole) for pixel, weight in inside]
 
 
 def _spline(t: Tensor, alpha: float) -> tuple[Tensor, ...]:

@@ -47,6 +47,18 @@ def test_nearest_pixels_are_those_of_pytorch(how: str, mode: str) -> None:
     assert torch.equal(resized(IMAGE, (6, 3), "nearest_neighbor", how), right)
 
 
+@pytest.mark.parametrize(
+    ("method", "how", "mode"), [("nearest_neighbor", "asymmetric", "nearest"), ("linear", "half_pixel", "bilinear")]
+)
+def test_an_infinite_pixel_changes_only_what_is_made_of_it(method: str, how: str, mode: str) -> None:
+    image = IMAGE.clone()
+    image[0, 0, 1, 2], image[0, 1, 0, 0] = torch.inf, torch.nan
+    right = functional.interpolate(image, (6, 3), mode=mode)
+    found = resized(image, (6, 3), method, how)
+    inner = slice(1, -1)  # PyTorch moves positions at the edge inside, and reads one more pixel there
+    torch.testing.assert_close(found[:, :, inner], right[:, :, inner], equal_nan=True)
+
+
 def test_volumes_and_other_layouts() -> None:
     x = IMAGE.reshape(1, 1, 2, 3, 4)
     right = functional.interpolate(x, (3, 2, 5), mode="trilinear", align_corners=False)
