@@ -16,7 +16,14 @@ from typer.core import TyperGroup
 from fuzzer.system import secrets, telemetry
 from fuzzer.system.exit_codes import Exit
 from fuzzer.system.help_text import GroupedCommand
-from fuzzer.system.terminal import escape_what_cannot_be_encoded, one_sentence, open_closed_streams, program, say
+from fuzzer.system.terminal import (
+    escape_what_cannot_be_encoded,
+    nobody_reads,
+    one_sentence,
+    open_closed_streams,
+    program,
+    say,
+)
 
 GROUPS = {
     "Start here": {
@@ -127,9 +134,12 @@ OWN_OPTIONS = ("--help", "-h", "--version", "--install-completion", "--show-comp
 
 
 def routed(arguments: list[str]) -> list[str]:
-    """Add the verb that a user may leave out: `--help` without arguments, `replay` for `--replay X`, else `run`."""
+    """Add the verb that a user may leave out: `--help` without arguments, `replay` for `--replay X`, else `run`.
+    `help VERB` is `VERB --help`."""
     if not arguments:
         return ["--help"]
+    if arguments[0] == "help":
+        return [*arguments[1:2], "--help"]
     if arguments[0] in VERBS or arguments[0] in OWN_OPTIONS:
         return arguments
     for index, argument in enumerate(arguments):
@@ -184,6 +194,11 @@ def main() -> None:
             _require_free(folder)
         _say_that_it_begins(arguments)
         code = app(arguments, standalone_mode=False, prog_name="fuzz")
+        sys.stdout.flush()
+    except (SystemExit, BrokenPipeError):  # typer ends with 1 where a pipe is closed, as if a build were worse
+        if not nobody_reads():
+            raise
+        sys.exit(Exit.NOBODY_READS)
     except typer.Abort:
         say("interrupted")
         sys.exit(Exit.INTERRUPTED)

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from fuzzer.commands.bisect_builds import introduction, print_builds, run_in_builds
-from fuzzer.commands.options import FINDING, JsonFlag, PreloadFile
+from fuzzer.commands.options import FINDING, FindingCampaign, JsonFlag, PreloadFile
 from fuzzer.commands.progress import counting, working
 from fuzzer.commands.tables import print_table
 from fuzzer.commands.with_options import with_options
@@ -57,6 +57,7 @@ class BisectOptions:
     repository: Annotated[Path, typer.Option("--repo", metavar="DIR", help="The checkout of the commits.")] = Path(".")
     good: Annotated[str, typer.Option(metavar="REVISION", help="A commit that does not show the finding.")] = ""
     bad: Annotated[str, typer.Option(metavar="REVISION", help="A commit that shows the finding.")] = "HEAD"
+    campaign: FindingCampaign = None
     preload: PreloadFile = None
     json: JsonFlag = False
 
@@ -67,7 +68,7 @@ def bisect(options: BisectOptions) -> None:
 
     What builds show is saved in the finding's folder and its report; what releases show is only printed.
     """
-    options = replace(options, finding=finding_named(options.finding))
+    options = replace(options, finding=finding_named(options.finding, options.campaign))
     doc, case = replaying.load(options.finding)
     if options.builds or options.build_command:
         _bisect_builds(options, doc, case)

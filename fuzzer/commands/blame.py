@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fuzzer.commands.options import FINDING, JsonFlag, PreloadFile
+from fuzzer.commands.options import FINDING, FindingCampaign, JsonFlag, PreloadFile
 from fuzzer.commands.progress import counting, working
 from fuzzer.findings import replay as replaying
 from fuzzer.findings.named import finding_named
@@ -26,11 +26,12 @@ def blame(
     programs: Annotated[
         bool, typer.Option("--programs", help="Also print the TVMScript before and after that part.")
     ] = False,
+    campaign: FindingCampaign = None,
     preload: PreloadFile = None,
     json: JsonFlag = False,
 ) -> None:
     """Find the part of TVM that is at fault in a finding: importer, pass, legalization, code generation or runtime."""
-    finding = finding_named(finding)
+    finding = finding_named(finding, campaign)
     doc, case = replaying.load(finding)
     with (
         working("looking for the part at fault", lambda: f"nothing is saved; {finding} is unchanged") as shown,

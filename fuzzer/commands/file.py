@@ -9,7 +9,7 @@ from typing import Annotated, assert_never
 
 import typer
 
-from fuzzer.commands.options import FINDING, JsonFlag, Trust
+from fuzzer.commands.options import FINDING, FindingCampaign, JsonFlag, Trust
 from fuzzer.commands.with_options import with_options
 from fuzzer.filing import draft as drafts
 from fuzzer.filing import secret
@@ -75,6 +75,7 @@ class FileOptions:
         bool, typer.Option("--sync", help="Update the state of the filed issues, and comment where needed.")
     ] = False
     resume_filing: Annotated[bool, typer.Option("--resume-filing", help="File again after a pause.")] = False
+    campaign: FindingCampaign = None
     json: JsonFlag = False
 
     @property
@@ -92,7 +93,7 @@ def file(options: FileOptions) -> None:
     token = secret.of_user(options.token_file) if options.submit or options.token_file else secret.from_environment()
     if not (options.findings or options.follow_up or options.resume_filing):
         raise Invalid("name a finding, or give --sync or --resume-filing")
-    read = [drafts.read(finding_named(folder)) for folder in options.findings or []]
+    read = [drafts.read(finding_named(folder, options.campaign)) for folder in options.findings or []]
     _check_no_token(token, read)
     named = options.tracker
     tracker = named.tracker(token) if options.needs_tracker else None

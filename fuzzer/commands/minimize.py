@@ -12,7 +12,7 @@ import msgspec
 import typer
 
 from fuzzer.campaign.store.store import Store
-from fuzzer.commands.options import JsonFlag, PreloadFile, open_sizes
+from fuzzer.commands.options import FindingCampaign, JsonFlag, PreloadFile, open_sizes
 from fuzzer.commands.progress import counting, working
 from fuzzer.commands.with_options import with_options
 from fuzzer.findings import finding_file
@@ -94,6 +94,7 @@ class MinimizeOptions:
     workers: Annotated[int, typer.Option(min=1, help="Candidates that run at the same time.")] = max(
         1, os.cpu_count() or 1
     )
+    campaign: FindingCampaign = None
     preload: PreloadFile = None
     json: JsonFlag = False
 
@@ -103,7 +104,7 @@ def minimize(options: MinimizeOptions) -> None:
     """Reduce a finding again, or an .onnx file: `fuzz minimize crashes/x`. Exit code 78: it does not always fail.
 
     Of an .onnx file, up to 5,000 nodes are reduced to few that fail in the same way."""
-    options = replace(options, source=finding_named(options.source))
+    options = replace(options, source=finding_named(options.source, options.campaign))
     source = options.source
     choices = choice(options.lanes, options.target, options.pipeline, options.opt_level)
     sizes = open_sizes(options.sizes)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from fuzzer.campaign.plan.selection import ops_named
+from fuzzer.campaign.plan.selection import ops_named, ops_with
 from fuzzer.commands.ops_options import OpsOptions
 from fuzzer.commands.ops_reach import lines, map_of, reaching
 from fuzzer.commands.tables import print_table
@@ -23,7 +23,7 @@ def ops(options: OpsOptions) -> None:
     if options.reach is not None:
         _print_reach(options, options.reach)
         return
-    operators = ops_named(options.ops, options.dialect)
+    operators = ops_with(options.part, ops_named(options.ops, options.dialect), options.dialect)
     if options.coverage:
         _print_coverage(options, operators)
     elif options.json:

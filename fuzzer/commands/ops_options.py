@@ -20,6 +20,9 @@ class OpsOptions:
     coverage: Annotated[
         bool, typer.Option("--coverage", help="List the converters of TVM that are reached, and why others are not.")
     ] = False
+    part: Annotated[
+        str, typer.Argument(metavar="PART", show_default=False, help="Only operators with this in their names.")
+    ] = ""
     ops: Annotated[str, typer.Option(metavar="GLOB", help="Only these operators.")] = "*"
     count: Annotated[int, typer.Option(min=1, help="With --coverage: programs of each operator.")] = 12
     seed: Annotated[int, typer.Option(min=0, help="With --coverage: the seed of the programs.")] = 0

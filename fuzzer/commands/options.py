@@ -12,6 +12,10 @@ from generators.graph import Invalid
 
 FINDING = "A finding: its folder, a part of its name, or its number in the list shown last."
 
+FindingCampaign = Annotated[
+    Path | None,
+    typer.Option("--campaign", metavar="DIR", help="The campaign that has the finding, by default this folder."),
+]
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 ToolchainNames = Annotated[
     str, typer.Option("--toolchain", metavar="NAME", help="The toolchains in which TVM's lanes run, comma-separated.")

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from fuzzer.campaign.plan.selection import lanes_named
-from fuzzer.commands.options import FINDING, JsonFlag, PreloadFile
+from fuzzer.commands.options import FINDING, FindingCampaign, JsonFlag, PreloadFile
 from fuzzer.commands.progress import counting, working
 from fuzzer.commands.tables import print_table
 from fuzzer.findings import replay as replaying
@@ -36,11 +36,12 @@ def replay(
     toolchain: Annotated[
         str | None, typer.Option(metavar="NAME", help="Toolchains instead of the finding's own, comma-separated.")
     ] = None,
+    campaign: FindingCampaign = None,
     preload: PreloadFile = None,
     json: JsonFlag = False,
 ) -> None:
     """Run a finding again: `fuzz --replay crashes/x`. Exit code 77: it still fails, 0: gone, 78: another failure."""
-    finding = finding_named(finding)
+    finding = finding_named(finding, campaign)
     doc, case = replaying.load(finding)
     chosen = (doc.lane,) if lanes is None else lanes_named(lanes)
     where = named(doc.lane.toolchain if toolchain is None else toolchain)

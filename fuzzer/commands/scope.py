@@ -9,7 +9,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from fuzzer.commands.options import FINDING, JsonFlag, PreloadFile, Trust
+from fuzzer.commands.options import FINDING, FindingCampaign, JsonFlag, PreloadFile, Trust
 from fuzzer.commands.progress import counting, working
 from fuzzer.findings import finding_file, made_here
 from fuzzer.findings.named import finding_named
@@ -35,6 +35,7 @@ def scope(
         int,
         typer.Option(metavar="N", min=1, help="Runs of a lane for each finding: more runs may find a finer condition."),
     ] = WHOLE_EFFORT.runs,
+    campaign: FindingCampaign = None,
     trust: Trust = False,
     preload: PreloadFile = None,
     json: JsonFlag = False,
@@ -44,7 +45,7 @@ def scope(
     All are saved in the finding's folder. What is known is only printed. An error in one finding does not stop the
     others; the first one ends the command.
     """
-    folders = [each for path in findings for each in _folders(finding_named(path))]
+    folders = [each for path in findings for each in _folders(finding_named(path, campaign))]
     folders = [folder for folder in folders if not finding_file.read(folder).flaky]
     done: list[FindingRecord] = []
     errors: list[Exception] = []

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from shlex import quote
 from typing import Annotated
 
 import typer
 from msgspec.json import decode
 
-from fuzzer.commands.options import JsonFlag
+from fuzzer.commands.options import FindingCampaign, JsonFlag
 from fuzzer.findings import condition, finding_file, upstream
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.findings.headline import headline
@@ -20,7 +19,7 @@ from fuzzer.findings.severity import severity_of
 from fuzzer.report import sentences
 from fuzzer.report.document import document
 from fuzzer.report.listing import listing
-from fuzzer.system.terminal import echo, next_line, print_json
+from fuzzer.system.terminal import command, echo, next_line, print_json
 from fuzzer.triage.scope.words import sentence
 from fuzzer.watching.formatting import number_of
 from fuzzer.watching.titles import sighting_title, title_of
@@ -37,7 +36,7 @@ def show(
             metavar="X", help="A number of the list shown last, a part of a name, or a folder: of a finding or a case."
         ),
     ],
-    campaign: Annotated[Path, typer.Option(metavar="DIR", help="The campaign's directory.")] = Path("."),
+    campaign: FindingCampaign = None,
     json: JsonFlag = False,
 ) -> None:
     """Show what is known of a finding, of what was seen and waits, or of a case: `fuzz show 3`."""
@@ -89,7 +88,8 @@ def _of_finding(folder: Path, record: FindingRecord) -> Iterator[str]:
     yield "model:"
     yield from _indented(listing(shown.case))
     yield f"folder: {folder}"
-    yield f"also: {'; '.join(_commands(folder, doc))}"
+    yield "also:"
+    yield from (f"{INDENT}{each}" for each in _commands(folder, doc))
     yield next_line("replay", folder)
 
 
@@ -98,10 +98,10 @@ def _condition(record: FindingRecord) -> str:
 
 
 def _commands(folder: Path, doc: FindingDoc) -> Iterator[str]:
-    yield f"`fuzz report {quote(str(folder))}` prints the report"
-    yield f"`fuzz file {quote(str(folder))}` prints the issue"
+    yield f"`{command('report', folder)}` prints the report"
+    yield f"`{command('file', folder)}` prints the issue"
     if not doc.introduced.builds:
-        yield f"`fuzz bisect {quote(str(folder))}` finds the release that introduced it"
+        yield f"`{command('bisect', folder)}` finds the release that introduced it"
 
 
 def _indented(source: str) -> list[str]:

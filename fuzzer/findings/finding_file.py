@@ -196,7 +196,9 @@ def _did_you_mean(folder: Path) -> str:
     """Name the finding beside it, or among those of the current directory, whose name is most alike."""
     others = {each.name: each for parent in (Path("crashes"), folder.parent) for each in folders_in(parent)}
     found = get_close_matches(folder.name, others, n=1)
-    return f"; did you mean {others[found[0]]}?" if found else ""
+    if found:
+        return f"; did you mean {others[found[0]]}?"
+    return ", nor a finding with this in its name; `fuzz triage --all` lists them" if folder.name == str(folder) else ""
 
 
 def why_not_a_finding(folder: Path) -> str:

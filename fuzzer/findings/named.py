@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fuzzer.findings import finding_file
 from fuzzer.system import last_list
+from fuzzer.system.terminal import command
 from generators.graph import Invalid
 
 PLACES = ("crashes", "waiting", "parked")
@@ -16,16 +17,18 @@ MOST_NAMED = 4
 """How many findings a message names."""
 
 
-def finding_named(name: Path | str, campaign: Path = Path(".")) -> Path:
+def finding_named(name: Path | str, campaign: Path | None = None) -> Path:
     """The folder of a finding or sighting. What exists is taken as it is, and what nothing has as a name is returned:
-    its reader says what is wrong with it. Raise `Invalid` where several have the part, or where a list is shorter."""
+    its reader says what is wrong with it. Names are looked for in the campaign, by default the working directory. Raise
+    `Invalid` where several have the part, and for a number that the last list, or one of that campaign, does not have.
+    """
     path = Path(name)
     if path.exists():
         return path
     text = str(name)
     if text.isdecimal():
-        return _numbered(int(text))
-    found = _alike(path, campaign)
+        return _numbered(int(text), campaign)
+    found = _alike(path, campaign or Path("."))
     if len(found) > 1:
         more = f" and {len(found) - MOST_NAMED} more" if len(found) > MOST_NAMED else ""
         names = ", ".join(each.name for each in found[:MOST_NAMED])
@@ -33,13 +36,18 @@ def finding_named(name: Path | str, campaign: Path = Path(".")) -> Path:
     return found[0] if found else path
 
 
-def _numbered(number: int) -> Path:
+def _numbered(number: int, campaign: Path | None) -> Path:
     folders = last_list.read()
     if not folders:
         raise Invalid(f"{number}: no list was shown yet; `fuzz triage` shows one")
     if not 1 <= number <= len(folders):
         raise Invalid(f"{number}: the list that was shown last has numbers from 1 to {len(folders)}")
     folder = folders[number - 1]
+    if campaign is not None and not folder.is_relative_to(campaign.absolute()):
+        shows = command("triage", "--campaign", campaign)
+        raise Invalid(f"{number}: the list that was shown last is not of {campaign}; `{shows}` shows its list")
+    if not folder.exists():
+        raise Invalid(f"{number}: {folder}, which the list that was shown last has, is gone; `fuzz triage` lists anew")
     inside = folder.is_relative_to(Path.cwd())
     return folder.relative_to(Path.cwd()) if inside else folder
 

@@ -17,13 +17,15 @@ def listing(case: Case) -> str:
 def _calls(graph: Graph) -> Iterator[str]:
     for item in graph.inputs:
         yield f"{item.value.name}: {item.value.type}"
+    written = dialect_named(graph.dialect).written
     for node in graph.nodes:
         results = ", ".join(value.name for value in node.results)
         types = ", ".join(str(value.type) for value in node.results)
-        yield f"{results} = {_call(node)}  # {types}"
+        yield f"{results} = {_call(node)}  # {'; '.join(filter(None, (types, written(node))))}"
     yield f"return {', '.join(graph.outputs)}"
 
 
 def _call(node: Node) -> str:
-    attributes = [f"{name}={value!r}" for name, value in node.attrs.items() if name != "op_type"]
+    given = {name: value for name, value in node.attrs.items() if name != "op_type" and value is not None}
+    attributes = [f"{name}={value!r}" for name, value in given.items()]
     return f"{node.title}({', '.join([*node.args, *attributes])})"

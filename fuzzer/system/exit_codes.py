@@ -9,7 +9,8 @@ class Exit(IntEnum):
     """`GONE` is success: nothing fails, or the bug is gone. `WORSE` and `NOT_REACHED` are those of `fuzz diff`
     and `fuzz check`. With
     `DENIED`, a tracker refuses. The others from 70 to 78 are the results of a finding that ran again. `OWN_ERROR` is an
-    exception that difftvm does not expect: Python's 1 would say that a build is worse."""
+    exception that difftvm does not expect: Python's 1 would say that a build is worse. `NOBODY_READS` is what a shell
+    says of a program that SIGPIPE ends."""
 
     GONE = 0
     WORSE = 1
@@ -23,3 +24,4 @@ class Exit(IntEnum):
     DIFFERENT = 78
     OWN_ERROR = 79
     INTERRUPTED = 130
+    NOBODY_READS = 141

@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import re
+import select
 import shlex
 import shutil
 import struct
@@ -87,6 +88,22 @@ def escape_what_cannot_be_encoded() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def nobody_reads() -> bool:
+    """Whether the reader of stdout has ended, as in `fuzz ops | head`. What is not written yet then goes nowhere."""
+    try:
+        stdout = sys.__stdout__.fileno() if sys.__stdout__ else -1
+        watch = select.poll()
+        watch.register(stdout, 0)
+        closed = any(events & (select.POLLERR | select.POLLHUP) for _, events in watch.poll(0))
+    except (OSError, ValueError):  # a stream without a descriptor
+        return False
+    if closed:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stdout)
+        os.close(nowhere)
+    return closed
 
 
 MOST_CHARACTERS = 299

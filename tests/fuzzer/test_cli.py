@@ -113,6 +113,9 @@ def refused(done: subprocess.CompletedProcess[str], *parts: object) -> None:
         ("--count 3", "run --count 3"),
         ("--help", "--help"),
         ("nonsense --tests 3", "nonsense --tests 3"),
+        ("help", "--help"),
+        ("help run", "run --help"),
+        ("help corpus run", "corpus --help"),
     ],
 )
 def test_a_verb_that_is_left_out_is_added(arguments: str, expected: str) -> None:
@@ -140,6 +143,13 @@ def test_a_verb_that_is_left_out_is_added(arguments: str, expected: str) -> None
         ("--lanes torch", "no lane matches 'torch'"),
         ("--ops nosuch*,neither", "no operator matches 'nosuch*,neither'; `fuzz ops` lists them"),
         ("--ops ,", "no operator matches ','"),
+        ("ops rellu", "no operator of torch has 'rellu' in its name; perhaps you mean relu, rrelu or relu6"),
+        (
+            "ops GroupNormaliz",
+            "no operator of torch has 'GroupNormaliz' in its name; `fuzz ops GroupNormaliz --dialect onnx`",
+        ),
+        ("lanes nosuch", "no lane has 'nosuch' in its name; `fuzz lanes` lists all"),
+        ("show nosuch", "there is no such folder, nor a finding with this in its name; `fuzz triage --all` lists them"),
         (
             "--ops RELU",
             "no operator matches 'RELU': names are case-sensitive, and 'relu' matches; `fuzz ops` lists them",
@@ -704,3 +714,16 @@ def test_a_terminal_gets_a_sign_of_life_before_modules_are_loaded(
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     cli._say_that_it_begins(arguments)
     assert capsys.readouterr().err == "difftvm: loading ...\n" * begins
+
+
+@pytest.mark.parametrize("words", [("--help",), ("--version",), ("ops",), ("lanes", "--json"), ("show", "selu")])
+def test_a_command_whose_output_nobody_reads_ends_quietly(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """141 is what a shell says of `cat x | true` too. 1 would say that a build is worse."""
+    root = Path(__file__).parents[2]
+    reads, writes = os.pipe()
+    os.close(reads)
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    command = [sys.executable, "-m", "fuzzer.cli", *words]
+    done = subprocess.run(command, stdout=writes, stderr=subprocess.PIPE, timeout=300, env=environment, cwd=root)
+    os.close(writes)
+    assert (done.returncode, done.stderr) == (141, b"")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from shlex import quote
 
 from fuzzer.lanes import EVERY_LANE, select
 from generators.dialect import dialect_named
@@ -30,6 +31,23 @@ def ops_named(globs: str, dialect: str = DEFAULT) -> tuple[Op, ...]:
     and where there are no operators."""
     name = one_dialect(dialect)
     return ops_of_dialects(globs, name)[name]
+
+
+def ops_with(part: str, operators: tuple[Op, ...], dialect: str) -> tuple[Op, ...]:
+    """Those of the operators that have the part in their names, in any case. Raise `Invalid` where none has it."""
+    found = tuple(op for op in operators if part.lower() in op.name.lower())
+    if not found:
+        raise Invalid(f"no operator of {dialect} has {part!r} in its name{_elsewhere(part, dialect)}")
+    return found
+
+
+def _elsewhere(part: str, dialect: str) -> str:
+    """The command that lists the operators of another dialect with the part; otherwise names that are like it."""
+    others = [name for name in NAMES if name != dialect]
+    having = [name for name in others if any(part.lower() in op.name.lower() for op in dialect_named(name).drawn())]
+    if having:
+        return f"; `fuzz ops {quote(part)} --dialect {having[0]}` lists some"
+    return perhaps_meant([part], [op.name for op in dialect_named(dialect).drawn()])
 
 
 def one_dialect(dialect: str) -> str:

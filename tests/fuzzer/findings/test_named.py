@@ -51,6 +51,14 @@ def test_the_number_of_the_list_that_was_shown_last(
         finding_named("4")
     monkeypatch.chdir(tmp_path)
     assert finding_named("3") == folders[2].relative_to(tmp_path)
+    with pytest.raises(
+        Invalid, match=r"^3: the list that was shown last is not of other; `.* triage --campaign other` shows its list$"
+    ):
+        finding_named("3", Path("other"))
+    assert finding_named("3", tmp_path) == folders[2].relative_to(tmp_path)
+    folders[2].rename(tmp_path / "elsewhere")
+    with pytest.raises(Invalid, match=f"^3: {folders[2]}, which the list .* is gone; `fuzz triage` lists anew$"):
+        finding_named("3")
     (tmp_path / "state" / "difftvm" / last_list.NAME).write_text("{")
     assert last_list.read() == []
 

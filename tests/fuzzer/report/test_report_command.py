@@ -166,6 +166,16 @@ def test_several_findings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     )
 
 
+def test_findings_of_two_campaigns_with_one_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folders = [saved(FOUND, tmp_path / "x"), saved(FOUND, tmp_path / "y")]
+    report([*folders, folders[0]], Format.MD, tmp_path / "pages")
+    slug = FOUND.doc.slug
+    assert sorted(path.name for path in (tmp_path / "pages").iterdir()) == [f"{slug}-2.md", f"{slug}.md"]
+    assert capsys.readouterr().err.startswith(f"wrote 2 to {tmp_path / 'pages'}; ")
+    report(folders, json=True)
+    assert len(json.loads(capsys.readouterr().out)) == 2
+
+
 def test_a_changed_case_is_refused(tmp_path: Path) -> None:
     folder = saved(FOUND, tmp_path / "x")
     path = folder / case_file.JSON_NAME
