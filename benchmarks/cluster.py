@@ -47,7 +47,7 @@ OUTCOMES: list[Outcome] = [
     Unsupported(Stage.IMPORT, "no"),
 ]
 TESTS_OF_A_NODE = 6_000
-"""So many tests fill the sums by operator."""
+"""`TESTS_OF_A_NODE` tests fill the sums by operator."""
 
 REASONS, SIGNATURES, FEATURES = 12, 330, 9_500
 """Reasons of each lane; signatures and features of the campaign."""

@@ -96,7 +96,7 @@ class Shares(msgspec.Struct, frozen=True):
 
 
 class Cost(msgspec.Struct, frozen=True):
-    """CPU seconds of so many investigations, in the median; None where there are none."""
+    """The median of the CPU seconds of N investigations; None where there are none."""
 
     investigations: int
     median: float | None
@@ -305,7 +305,7 @@ def report(runs: Sequence[CampaignRun], cpu: float) -> list[str]:
     if not runs:
         return ["no campaign ran"]
     unfinished = [f"seed {run.seed} {run.version}: {run.why_unfinished}" for run in runs if run.why_unfinished]
-    tables = [*table([HEAD, *map(row, runs)]), "", "after so many CPU seconds", *table(curve_rows(runs, cpu))]
+    tables = [*table([HEAD, *map(row, runs)]), "", "after N CPU seconds", *table(curve_rows(runs, cpu))]
     return [*tables, "", *unfinished, *ratios(runs)]
 
 

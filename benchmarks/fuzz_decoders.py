@@ -4,7 +4,7 @@
     python benchmarks/fuzz_decoders.py findings|protocol|import|index|scripts [--seconds 3600] [--work DIR]
     python benchmarks/fuzz_decoders.py --minimise DIR
 
-Atheris (libFuzzer for Python) runs one target of `decoder_targets.py` for so many CPU seconds. It begins with
+Atheris (libFuzzer for Python) runs one target of `decoder_targets.py` for N CPU seconds. It begins with
 `tests/decoder_corpus/` and with what an earlier run left in DIR/corpus-TARGET. Each new fault is printed, and its
 input is kept in DIR/faults-TARGET; the run continues. At the end the CPU seconds, the inputs and the faults are
 printed. Exits with 1 where there was a fault.
@@ -155,7 +155,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _covering(target: Any, inputs: list[bytes], most: int) -> list[bytes]:
-    """The inputs that reach something that no smaller one reaches, up to so many bytes together."""
+    """The inputs that reach something that no smaller one reaches, up to `most` bytes together."""
     reached: set[tuple[int, str, int, int]] = set()
     chosen, left = [], most
     for data in inputs:

@@ -69,7 +69,7 @@ FINISHED = "DIFFTVM_BENCHMARK_FINISHED"
 """As in benchmarks/fast_lanes/sitecustomize.py."""
 SUPERVISOR, ZYGOTE, CHILD = VICTIMS = ("supervisor", "zygote", "child")
 EARLY = 5
-"""One kill of so many comes while the compilers start."""
+"""One kill of `EARLY` comes while the compilers start."""
 SIGHTING_FILES = frozenset({finding_file.NAME, case_file.JSON_NAME, case_file.TENSORS_NAME})
 MAY_CHANGE = frozenset(
     {"issue.md", "repro.py", "log.txt", natural_file.NAME, natural_file.TENSORS, regression_test.NAME}
@@ -278,7 +278,7 @@ def survivors(processes: Processes) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """When a run is ended, and how: so many seconds after its start, or after its first test began."""
+    """When a run is ended, and how: `seconds` after its start, or after its first test began."""
 
     seconds: float
     of_tests: bool

@@ -66,7 +66,7 @@ class Change:
 
 
 class Choose(NamedTuple):
-    """What is on the disk of what was not synced: so many of the changes of a folder, and these writes to a file."""
+    """What is on the disk of what was not synced: how many of the changes of a folder, and which writes to a file."""
 
     changes: Callable[[int], int]
     writes: Callable[[list[Write]], list[Write]]

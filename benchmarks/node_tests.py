@@ -61,7 +61,7 @@ def main() -> None:
     parser.add_argument("--status", default=",".join(map(str, WANTED)), help="the tests with these statuses")
     parser.add_argument("--ops", default="*", metavar="GLOB", help="operators with their versions, or tests")
     parser.add_argument("--shard", default="0/1", metavar="I/N", help="each N-th test, from I")
-    parser.add_argument("--most", type=int, help="at most so many tests")
+    parser.add_argument("--most", type=int, help="at most N tests")
     options = parser.parse_args()
     first, step = map(int, options.shard.split("/"))
     chosen = list(chosen_of(read_table(options.sweep).results, options.status.split(","), options.ops.split(",")))

@@ -44,7 +44,7 @@ from oracles.stage import Stage
 
 ATTEMPTS = 3
 DRAWN = 20
-"""So many cases are drawn for each row and time: not all have a part of which more is wanted."""
+"""`DRAWN` cases are drawn for each row and time: not all have a part of which more is wanted."""
 LANE = MODEL_LANES[0]
 
 
@@ -73,7 +73,7 @@ def cases_of(rows: Sequence[Op], seed: int, count: int) -> Iterator[Case]:
 
 
 def count(executor: Executor, rows: Sequence[Op], times: int, seed: int) -> Counts:
-    """Run cases of an operator until each of its parts was imported and judged so many times."""
+    """Run cases of an operator until each of its parts was imported and judged `times` times."""
     name, counts = operator_of(rows[0]), Counts()
     missing = {feature for feature in wanted() if feature.operator == name}
     for case in cases_of(rows, seed, DRAWN * times * len(rows)):

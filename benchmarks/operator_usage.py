@@ -93,7 +93,7 @@ def main() -> None:
         command = ["git", "-C", repository, "rev-parse", "--short=12", "HEAD"]
         revision = subprocess.run(command, capture_output=True, text=True, check=True)
         heads.append((folder, revision.stdout.strip(), files - before))
-    print("# In how many of so many files of published models each operator is called (benchmarks/operator_usage.py).")
+    print("# How many files of published models call each operator (benchmarks/operator_usage.py).")
     for folder, head, count in heads:
         print(f"# {folder} at {head}: {count} files")
     print(f"# {files} files")

@@ -3,7 +3,7 @@
     python benchmarks/supervisor.py [--seed 1] [--tests 300] [--workers 2] [--no-triage] [--repeats 1]
                                     [--against PATH] [--parts]
 
-Runs `fuzz run` of this checkout from nothing for so many tests, and prints the CPU seconds of its supervisor, of the
+Runs `fuzz run` of this checkout from nothing for N tests, and prints the CPU seconds of its supervisor, of the
 lanes of tests and of triage, and of the rest: the zygotes, their start included. With --against, the checkout at PATH
 runs after it, each time; with --repeats, the medians come last. Two campaigns of one seed and number of tests have
 the same cases only as far as guidance has learnt the same, so the line also has CPU seconds per test.

@@ -34,7 +34,7 @@ from oracles.memory_access import Access, MemoryAccess, Side
 from oracles.outcome import FAILURES, Cause, Died, IllFormed, Mutant, MutantFate, Raised, Stage, TimedOut
 
 EVERY = 17
-"""The digests take one script of so many: it shares no factor with the number of cases."""
+"""The digests take one script of `EVERY`, which shares no factor with the number of cases."""
 
 LLVM = TVM_LANES[0]
 MORE = tuple(

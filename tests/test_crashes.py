@@ -20,7 +20,7 @@ from oracles.finding import Component
 CRASHES = Path(__file__).parents[1] / "crashes"
 SHIPPED = [CRASHES / slug for slug in sorted((CRASHES / "SHIPPED").read_text().split())]
 REPLAYED = 4
-"""So many of them are run: each takes seconds."""
+"""`REPLAYED` of them are run: each takes seconds."""
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ IMPORTS_OF_1000 = 3
 """How many of a thousand mutations are of models: each starts two readers."""
 
 A_WORKER = 400
-"""A worker runs so many mutations, and is then replaced."""
+"""A worker runs `A_WORKER` mutations, and is then replaced."""
 
 
 @dataclass(frozen=True)

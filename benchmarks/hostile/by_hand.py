@@ -17,8 +17,8 @@ from hostile.row import Row
 
 
 def by_hand(template: Path, chosen: Sequence[Row], verbs: str, every: int = 1, first: int = 0) -> Iterator[Report]:
-    """Every row through every command that reads it, each in a fork. With `every`, one of so many of these runs, from
-    the run `first` on."""
+    """Every row through every command that reads it, each in a fork. With `every`, each `every`-th of these runs,
+    from the run `first` on."""
     runs = [(row, name) for row in chosen for name in row.commands if is_chosen(name, verbs)]
     for row, name in runs[first::every]:
         again = f"--by-hand --only {row.name!r} --verbs {name!r}"

@@ -23,7 +23,7 @@ class Ending:
 
 
 def waited(pid: int, seconds: float) -> Ending:
-    """Wait for a child that has just begun. Kill it if it has not ended after so many seconds."""
+    """Wait for a child that has just begun. Kill it if it has not ended after `seconds`."""
     began = time.monotonic()
     descriptor = os.pidfd_open(pid)
     try:

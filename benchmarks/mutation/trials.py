@@ -35,10 +35,10 @@ import pytest
 
 LEAST_SECONDS = 10.0
 FACTOR = 5.0
-"""A mutant may take so many times the seconds that its tests take without it, and `LEAST_SECONDS` in addition."""
+"""A mutant may take `FACTOR` times the seconds that its tests take without it, and `LEAST_SECONDS` in addition."""
 
 MOST_SECONDS = 10.0
-"""A mutant survives if the tests that take so many seconds without it do not fail."""
+"""A mutant survives if the tests that take `MOST_SECONDS` without it do not fail."""
 
 MOST_BYTES = 8 << 30
 # `fuzzer/system/process_tree.py` has this number too, and what `kill_below` does. It cannot be imported here: children

@@ -31,7 +31,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Which samples a child takes: of the operators that match the globs and come after a name, at most so many of each
+    """Which samples a child takes: of the operators that match the globs and come after a name, at most `most` of each
     kind, or all."""
 
     ops: str

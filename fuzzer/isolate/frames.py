@@ -15,7 +15,7 @@ from fuzzer.isolate.protocol import ProtocolError
 HEADER = 4
 PIECE = 1 << 20
 USUAL = 1 << 14
-"""Most frames are shorter: so many bytes are taken at a time, with what there is of the frames after it."""
+"""Most frames have fewer bytes: `USUAL` bytes are taken at a time, with what there is of the next frames."""
 
 
 class Frames:

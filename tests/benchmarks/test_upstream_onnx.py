@@ -17,7 +17,7 @@ from oracles.finding import Kind
 from oracles.lane import Importer
 
 DRAWS = 600
-"""A form that fewer than one in so many cases has is not drawn."""
+"""A form that fewer than one in `DRAWS` cases has is not drawn."""
 
 BUGS = upstream().bug
 BY_NUMBER = {bug.number: bug for bug in BUGS}

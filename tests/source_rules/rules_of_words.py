@@ -15,7 +15,7 @@ NO_NAMES = {"told", "seen", "asked", "said", "road", "roads", "kin"}
 """Participles that do not say what was told, seen or asked, and words for which the glossary of docs/how-it-works.md
 has another. A class whose format has such a key renames its field."""
 
-NO_WORDS = re.compile(r"so-manieth|who(so)?ever|\ball the same\b|\b(?<!cross)roads?\b")
+NO_WORDS = re.compile(r"so-manieth|who(so)?ever|\ball the same\b|\bso many\b(?!.* that\b)|\b(?<!cross)roads?\b")
 
 OLD_COLUMN = (ANY, "the index of a campaign has a column `road`, and migrations are never changed")
 

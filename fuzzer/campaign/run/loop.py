@@ -33,7 +33,7 @@ from oracles.outcome import Result
 SAVE_SECONDS = 5.0
 
 SHORT_SECONDS = 900.0
-"""A run of at most so many seconds is short."""
+"""A run of at most `SHORT_SECONDS` is short."""
 
 
 class Campaign:

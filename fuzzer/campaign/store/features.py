@@ -44,7 +44,7 @@ def of_case(graph: Graph) -> Iterator[str]:
         else:
             yield f"op {node.op} - -"
         for name, attr in node.attrs.items():
-            yield f"attr {node.op} {name}={_class(attr)}"
+            yield f"attr {node.op} {name}={_coarse_class(attr)}"
         if node.form is Form.LOCAL:  # TVM reads no function, whatever it computes
             yield f"form {node.form}"
         elif node.form is not Form.PLAIN:
@@ -53,7 +53,7 @@ def of_case(graph: Graph) -> Iterator[str]:
         yield from (f"symbolic {op}" for op in dict.fromkeys(graph.ops))
 
 
-def _class(value: Attr) -> str:
+def _coarse_class(value: Attr) -> str:
     match value:
         case bool() | str() | None | DType():
             return str(value)
@@ -62,7 +62,7 @@ def _class(value: Attr) -> str:
         case float():
             return str(value) if value in (0.0, 1.0) else "positive" if value > 0 else "negative"
         case tuple():
-            kinds = sorted({_class(item) for item in value})
+            kinds = sorted({_coarse_class(item) for item in value})
             return f"({len(value)}: {' '.join(kinds[:4])})"
         case _:
             return type(value).__name__

@@ -20,7 +20,8 @@ from generators.graph import Invalid
 from oracles.finding import Component
 
 MOST_READ = 30
-"""The scope of a finding is looked for while it is among the most severe ones, so many. `fuzz scope` finds others."""
+"""The scope of a finding is looked for while it is among the `MOST_READ` most severe ones. `fuzz scope` finds
+others."""
 
 SUPERVISOR_TOO = 2
 """The supervisor takes as long for a scope as its children. It counts too, and is not measured: which finding comes

@@ -78,7 +78,7 @@ def conditions_of_table(variations: Iterable[Variation]) -> tuple[TableCondition
 
 
 def table_in_words(variations: Iterable[Variation], most: int = MOST_CONDITIONS) -> str:
-    """Return "x0 is NaN and the rank of x0 is 0", of the things that separate best, at most so many, in the order of
+    """Return "x0 is NaN and the rank of x0 is 0", of the things that separate best, at most `most`, in the order of
     the table; "" where it tells nothing."""
     found = conditions_of_table(variations)
     best = sorted(found, key=separation, reverse=True)[:most]

@@ -253,7 +253,7 @@ def undrained(folder: Path) -> Settings:
 
 
 def with_waiting(folder: Path, count: int) -> FakeExecutor:
-    """Run a campaign that leaves so many sightings waiting. Return the compilers that show them."""
+    """Run a campaign that leaves `count` sightings waiting. Return the compilers that show them."""
     executor = FakeExecutor({f"number {number}": refused(number) for number in range(count)})
     with Store(folder, 1) as store:
         Campaign(undrained(folder), store, executor, cases(count)).run()

@@ -33,7 +33,7 @@ from generators.graph import Invalid
 pytestmark = pytest.mark.slow
 
 TESTS = 7
-"""A node runs so many at once, which show all bugs."""
+"""A node runs `TESTS` tests at once, which show all bugs."""
 
 ALL_BUGS = sum(bug is not None for bug in simulated_node.BUGS)
 

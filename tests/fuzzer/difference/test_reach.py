@@ -41,7 +41,7 @@ def drawn(reach: Reach, times: int = 400) -> Counter[tuple[str, ...]]:
 
 
 def others(reach: Reach, tests: int) -> Reach:
-    """The same after so many tests that reach nothing."""
+    """The same after `tests` tests that reach nothing."""
     for _ in range(tests):
         reach.learn(made_of("exp"), [])
     return reach

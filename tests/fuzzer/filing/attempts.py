@@ -51,7 +51,7 @@ class Ended:
 
 
 def attempt(place: Place, folder: Path, state: Path, die_at: int | None = None, since: str = FIRST) -> Ended:
-    """File one finding; killed at the given point, if it comes to so many."""
+    """File one finding; killed at its `die_at`-th point, if it comes to that many."""
     process = begun(place, folder, state, die_at, since)
     process.join(300)
     assert process.exitcode is not None, "it hangs"

@@ -64,8 +64,8 @@ class Mutation:
 
 
 def mutation(chance: random.Random, foreign: str, requests: int, *, writes: bool) -> Mutation:
-    """Change one answer of so many, or all from one on; those to writes only in a third of the mutations of a command
-    that `writes`. `foreign` is the address of another server."""
+    """Change one answer of `requests`, or all from one on; those to writes only in a third of the mutations of a
+    command that `writes`. `foreign` is the address of another server."""
     kind, change = chance.choice(_KINDS)
     only = "POST" if writes and chance.random() < 0.3 else ""
     first, persists = 0 if only else chance.randrange(requests), chance.random() < 0.5

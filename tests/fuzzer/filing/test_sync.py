@@ -32,7 +32,7 @@ def file_all(place: Place, drafts: list[Draft]) -> None:
 
 
 class After:
-    """`fuzz file --sync`, so many seconds after the filing, with a backend in which a finding fails `times` times."""
+    """`fuzz file --sync`, N seconds after the filing, with a backend in which a finding fails `times` times."""
 
     def __init__(self, place: Place, draft: Draft) -> None:
         self.place, self.draft = place, draft

@@ -44,13 +44,13 @@ def collisions(signatures: Iterable[tuple[str, Signature]]) -> list[tuple[str, s
 
 
 def final(failure: RecordedFailure, blame: Blame, calls: int, stage: Stage | None = None) -> Signature:
-    """As if it had been found with so many calls before its own."""
+    """As if it had been found with `calls` calls before its own."""
     coarse = replace(signature_of(failure.finding), stage=stage or failure.stage)
     return final_signature(replace(coarse, where=failure.where, by=failure.by), after(failure.case, calls), blame)
 
 
 def after(case: Case, calls: int) -> Case:
-    """The first call of the case reads what a chain of so many others gives."""
+    """The first call of the case reads what a chain of `calls` others gives."""
     if not calls:
         return case
     scalar = TensorType(DType.FLOAT32, ())

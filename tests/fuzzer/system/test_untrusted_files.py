@@ -77,7 +77,7 @@ def campaign(tmp_path: Path) -> Iterator[Path]:
 
 
 def snapshot(tests: int) -> Snapshot:
-    """A campaign that has run so many tests."""
+    """A campaign that has run `tests` tests."""
     values = {field.name: 0 for field in dataclasses.fields(Snapshot)}
     empty = {"findings": {}, "lanes": (), "tasks": (), "resources": Resources(0, 0, 0, 0, 0), "tests": tests}
     causes = {"causes": Glance(CauseCounts()), "phase": PhaseProgress(Phase.FUZZING)}

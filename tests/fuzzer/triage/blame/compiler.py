@@ -78,5 +78,5 @@ class Compiler:
 
 
 def runs(lane: LaneSpec, number: int) -> bool:
-    """Whether so many of the passes that can be left out run, and one more."""
+    """Whether more than `number` of the passes that can be left out run."""
     return lane.tracing is None or lane.tracing.limit is None or lane.tracing.limit > number
