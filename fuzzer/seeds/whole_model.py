@@ -26,7 +26,7 @@ from fuzzer.system.terminal import number_of
 from generators.case_file import MOST_PARTS
 from generators.check import check
 from generators.choice import NumpySource
-from generators.domain import ANY
+from generators.domain import ANY, NONZERO, Bounds, Domain, within
 from generators.graph import Array, Case, Given, Graph, Invalid
 from generators.onnx.schema import FIRST_KNOWN, newest_known_opset
 from generators.values import holds
@@ -133,11 +133,16 @@ def case_with(piece: Piece, values: Mapping[str, Array], where: str, origin: str
 
 
 def _with_domains(graph: Graph, known: Mapping[str, Array]) -> Graph:
-    """The graph without the domains that the known values do not hold: the model defines a result for them too."""
+    """The graph with as much of each domain as the known values hold: the model defines a result for the others too,
+    or it is not compared (`generators.undefined`)."""
     inputs = [
-        item
-        if item.value.name not in known or holds(known[item.value.name], item.domain)
-        else replace(item, domain=ANY)
+        replace(item, domain=_held(item.domain, known[item.value.name])) if item.value.name in known else item
         for item in graph.inputs
     ]
     return replace(graph, inputs=tuple(inputs))
+
+
+def _held(domain: Domain, values: Array) -> Domain:
+    """The domain, or the widest part of its condition that the values hold."""
+    weaker = {Bounds.DISTINCT: within(domain.low, domain.high), Bounds.POSITIVE: NONZERO}.get(domain.bounds, ANY)
+    return next(each for each in (domain, weaker, ANY) if holds(values, each))

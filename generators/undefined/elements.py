@@ -40,12 +40,15 @@ class Places:
                Otherwise they are far apart
     positions  results that have positions of numbers of the first operand. Which of several equal numbers they name is
                open: the call is computed again with a small difference between these
+    ranked     an operand of which equal numbers may be taken in any order; None: there is none. The results are open
+               that a small difference between these changes
     """
 
     operands: Mapping[int, Mask] = field(default_factory=dict)
     results: Mapping[int, Mask] = field(default_factory=dict)
     in_range: bool = False
     positions: tuple[int, ...] = ()
+    ranked: int | None = None
 
 
 Where = Callable[[Call], Places]
@@ -205,6 +208,11 @@ def place_of_median(call: Call) -> Places:
     return Places(results={1: np.asarray(several).reshape(call.results[1].sizes)})
 
 
+def ranked(operand: int) -> Where:
+    """Results that depend on the order in which equal numbers of an operand are taken."""
+    return lambda call: Places(ranked=operand)
+
+
 def any_order(call: Call) -> Places:
     """All results of a ranking of more than one number that is not sorted (`sorted` is false)."""
     key = "axis" if "axis" in call.attrs else "dim"
@@ -228,51 +236,6 @@ def both(*parts: Where) -> Where:
         )
 
     return places
-
-
-def written_twice(key: str) -> Where:
-    """Elements that the second operand names more than once, along the axis that the attribute `key` names. The operand
-    has the rank of the result, as for scatter, or is a vector of places of whole slices."""
-
-    def places(call: Call) -> Places:
-        if call.attrs.get("reduce") is not None or call.attrs.get("reduction") not in (None, "none"):
-            return Places()
-        shape, index = call.results[0].sizes, call.args[1]
-        if not shape or not index.size:
-            return Places()
-        given = call.attrs.get(key)
-        axis = (given if isinstance(given, int) else 0) % len(shape)
-        times = np.zeros(shape, np.int64)
-        if index.ndim == len(shape) and index.ndim > 1:
-            where: list[Array] = list(np.indices(index.shape, sparse=True))
-            where[axis] = index
-            np.add.at(times, tuple(where), 1)
-        else:
-            counts = np.bincount(index.ravel() % shape[axis], minlength=shape[axis])
-            times += counts.reshape([-1 if place == axis else 1 for place in range(len(shape))])
-        return Places(results={0: times > 1})
-
-    return places
-
-
-def slices_written_twice(call: Call) -> Places:
-    """Elements of ScatterND that several rows of the indices name."""
-    if call.attrs.get("reduction") not in (None, "none"):
-        return Places()
-    times = np.zeros(call.results[0].sizes, np.int64)
-    index = call.args[1]
-    np.add.at(times, tuple(np.moveaxis(index, -1, 0)), 1)
-    return Places(results={0: times > 1})
-
-
-def put_twice(call: Call) -> Places:
-    """Elements that an index into the flat tensor names more than once, unless what is put is added up."""
-    if call.attrs.get("accumulate") is True or not call.args[1].size:
-        return Places()
-    shape = call.results[0].sizes
-    count = int(np.prod(shape, dtype=np.int64))
-    times = np.bincount(call.args[1].ravel() % count, minlength=count)
-    return Places(results={0: times.reshape(shape) > 1})
 
 
 def nothing_to_average(call: Call) -> Places:

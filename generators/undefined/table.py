@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from generators.undefined import elements
-from generators.undefined.elements import Where, both, converted, written_twice
+from generators.undefined import elements, writes
+from generators.undefined.elements import Where, both, converted
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +131,8 @@ ROWS: tuple[Undefined, ...] = (
             "PyTorch, topk: 'the indices of tied elements are not guaranteed to be stable'; 'sorted, if True, will "
             "make sure that the returned k elements are themselves sorted'",
             "ONNX, TopK: 'If sorted is 0, order of returned Values and Indices are undefined'; nothing of NaN",
+            "ONNX, NonMaxSuppression: 'Boxes are suppressed if their IOU with a previously selected box is strictly "
+            "greater than iou_threshold'; nothing of equal scores",
             "TVM, relax.op.argmax, argmin, argsort, median and topk say nothing of equal elements",
         ),
         {
@@ -140,6 +142,7 @@ ROWS: tuple[Undefined, ...] = (
             "topk": both(elements.positions_of_equals, elements.any_order),
             "topk_values": elements.any_order,
             "TopK": both(elements.nan, elements.any_order),
+            "NonMaxSuppression": elements.ranked(1),
             **_of(elements.places_of_equals, "relax.argsort relax.topk"),
             "relax.argmax": elements.place_of_equals(largest=True),
             "relax.argmin": elements.place_of_equals(largest=False),
@@ -148,17 +151,27 @@ ROWS: tuple[Undefined, ...] = (
     ),
     Undefined(
         "written-twice",
-        "an element that several numbers are written to",
+        "an element that several numbers are written to which differ",
         (
             "PyTorch, scatter_: 'When indices are not unique, the behavior is non-deterministic'; put_: 'the behavior "
             "is undefined if index contain duplicate elements'; index_copy_: 'The result is nondeterministic'",
-            "ONNX, ScatterElements and ScatterND: 'indices should not have duplicate entries'",
+            "PyTorch, index_put_: 'If accumulate is False, the behavior is undefined if indices contain duplicate "
+            "elements'; MaxUnpool2d: 'This operation may behave nondeterministically when the input indices has repeat "
+            "values'; assignment to x[index] calls index_put_",
+            "ONNX, ScatterElements and ScatterND: 'indices should not have duplicate entries'; MaxUnpool says nothing "
+            "of them",
+            "TVM, relax.op.scatter_elements, scatter_nd and index_put say nothing of them",
         ),
         {
-            **_of(written_twice("dim"), "scatter index_copy"),
-            **_of(written_twice("axis"), "Scatter ScatterElements"),
-            "put": elements.put_twice,
-            "ScatterND": elements.slices_written_twice,
+            **_of(writes.along("dim"), "scatter index_copy"),
+            **_of(writes.along("axis"), "Scatter ScatterElements relax.scatter_elements"),
+            **_of(writes.by_coordinates, "ScatterND relax.scatter_nd"),
+            **_of(writes.by_items, "setitem setitem_update"),
+            "index_put": writes.by_tensors(1),
+            "relax.index_put": writes.by_tensors(-1),
+            "put": writes.into_flat,
+            **{f"max_unpool{rank}d": writes.unpooled(rank) for rank in (1, 2, 3)},
+            "MaxUnpool": writes.unpooled(0),
         },
     ),
     Undefined(

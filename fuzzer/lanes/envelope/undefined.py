@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 import torch
 
+from fuzzer.lanes.envelope.other_sizes import OtherSizes
 from generators.graph import DType, Node
 from generators.op import Types
-from generators.undefined import Call, Places, rows_of
+from generators.undefined import Call, Places, attributes_of, rows_of_node
 
 Tensors = tuple[torch.Tensor, ...]
 Compute = Callable[[Sequence[torch.Tensor]], Tensors]
 
 FAR = 1e9
+LEAST_UNIT = 1e-6
+"""What is taken from a number that is 0. float16 has it nearly."""
 OTHERS = (1, 2, 3, 4)
 """The numbers of the evaluations that have other numbers in place of undefined ones."""
 
@@ -23,8 +27,9 @@ class UndefinedResults:
     """Finds which elements of a node's results are undefined. `met` has the names of the rows that held so far."""
 
     def __init__(self, node: Node, types: Types) -> None:
-        self._rows = rows_of(node.op)
-        self._node, self._types = node, types
+        self._rows = rows_of_node(node)
+        self._attrs = attributes_of(node) if self._rows else {}
+        self._types = types
         self._results = tuple([value.type for value in node.results])
         self._positions: dict[int, list[torch.Tensor]] = {}
         self.met: set[str] = set()
@@ -33,7 +38,7 @@ class UndefinedResults:
         """A mask for each result; none where all is defined. `compute` computes the node."""
         if not self._rows:
             return []
-        call = Call(tuple([arg.detach().numpy() for arg in args]), self._types, self._results, self._node.attrs)
+        call = Call(tuple([arg.detach().numpy() for arg in args]), self._types, self._results, self._attrs)
         masks = [torch.zeros(type.sizes, dtype=torch.bool) for type in self._results]
         self._positions.clear()
         for row, where in self._rows:
@@ -58,6 +63,24 @@ class UndefinedResults:
                     masks[number] |= other[number] != made[number]
                 if number not in places.results:  # else the order of the positions is open too
                     self._positions[number] = [other[number] for other in others]
+        if places.ranked is not None and _has_equals(args[places.ranked]):
+            self._mark_ranked(masks, places.ranked, args, compute)
+
+    def _mark_ranked(
+        self, masks: list[torch.Tensor], ranked: int, args: Sequence[torch.Tensor], compute: Compute
+    ) -> None:
+        """Mark what depends on the order in which equal numbers are taken: all where sizes of results depend on it."""
+        made, eps = compute(args), self._types[ranked].dtype.eps
+        try:
+            others = [compute(_replaced(args, ranked, _moved(args[ranked], eps, other))) for other in OTHERS]
+        except OtherSizes:
+            for mask in masks:
+                mask |= True
+            return
+        for number, mask in enumerate(masks):
+            for other in others:
+                mask |= _differs(other[number], made[number])
+            self._positions[number] = [other[number] for other in others]
 
     def replaced(self, made: Tensors, masks: Sequence[torch.Tensor], other: int) -> Tensors:
         """The results with other numbers where they are undefined, those of evaluation `other` of `OTHERS`. Positions
@@ -83,9 +106,31 @@ def _distinguished(numbers: torch.Tensor, other: int) -> torch.Tensor:
     the largest number."""
     array = numbers.detach().numpy()
     ranks = np.unique(array, return_inverse=True)[1].reshape(array.shape).astype(np.float64)
-    count = array.size
+    return torch.from_numpy(ranks + _order(array.shape, other) / (2.0 * array.size))
+
+
+def _moved(numbers: torch.Tensor, eps: float, other: int) -> torch.Tensor:
+    """Floats of which equal ones become less by 0, 1, 2, ... units of their dtype, in another order for each of
+    `OTHERS`. The dtype holds the results, because onnxruntime may compute the node in it."""
+    array = numbers.detach().numpy()
+    flat = array.ravel()
+    sequence = np.lexsort((_order(array.shape, other).ravel(), flat))
+    first = np.searchsorted(flat[sequence], flat[sequence])
+    steps = np.empty(flat.size)
+    steps[sequence] = np.arange(flat.size) - first
+    units = np.where(flat == 0, LEAST_UNIT, eps * np.abs(flat))
+    return torch.from_numpy((flat - steps * units).reshape(array.shape))
+
+
+def _order(shape: tuple[int, ...], other: int) -> npt.NDArray[np.float64]:
+    """0, 1, 2, ... in another order for each of `OTHERS`."""
+    count = int(np.prod(shape, dtype=np.int64))
     orders = (np.arange(count), np.arange(count)[::-1], *(np.random.default_rng(n).permutation(count) for n in (1, 2)))
-    return torch.from_numpy(ranks + orders[other - 1].reshape(array.shape) / (2.0 * count))
+    return orders[other - 1].reshape(shape).astype(np.float64)
+
+
+def _replaced(args: Sequence[torch.Tensor], place: int, value: torch.Tensor) -> list[torch.Tensor]:
+    return [*args[:place], value, *args[place + 1 :]]
 
 
 def _holds(places: Places) -> bool:

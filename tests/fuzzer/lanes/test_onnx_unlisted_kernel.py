@@ -86,3 +86,48 @@ def test_where_a_perturbation_gives_other_sizes_no_value_is_compared() -> None:
 def test_a_type_that_is_not_declared_is_an_error() -> None:
     with pytest.raises(OtherSizes, match=r"int64\[1, 3\]"):
         program(model.Node("NonZero", ("x",), ("y",)), {"x": X}, "int64[1,4]").run(PLAIN)
+
+
+def suppressed(scores: list[float], count: int) -> list[list[bool]]:
+    """Which indices are not compared that NonMaxSuppression gives for three boxes, of which the first two overlap."""
+    boxes = np.array([[[0, 0, 2, 2], [0, 0, 2, 1.9], [5, 5, 6, 6]]], np.float32)
+    arrays: dict[str, Array] = {
+        "b": boxes,
+        "s": np.array([[scores]], np.float32),
+        "m": np.array([3], np.int64),
+        "o": np.array([0.5], np.float32),
+        "t": np.array([0.25], np.float32),
+    }
+    _, ill = envelope(program(model.Node("NonMaxSuppression", tuple(arrays), ("y",)), arrays, f"int64[{count},3]"))
+    found: list[list[bool]] = ill.tolist()
+    return found
+
+
+def test_which_of_two_boxes_with_equal_scores_is_selected_is_open() -> None:
+    closed, box = [False, False, False], [False, False, True]
+    assert suppressed([0.9, 0.8, 0.7], 2) == [closed, closed]
+    assert suppressed([0.9, 0.9, 0.7], 2) == [box, closed]
+    assert suppressed([0.9, 0.5, 0.9], 2) == [box, box]  # in either order
+    assert suppressed([0.9, 0.5, 0.25], 1) == [closed]
+
+
+def test_how_many_boxes_are_selected_may_depend_on_the_order_of_equal_scores() -> None:
+    """The second box overlaps both others, which do not overlap each other: it is selected alone, or they are."""
+    boxes = np.array([[[0, 0, 2, 2], [0, 0, 2, 3], [0, 1.8, 2, 3]]], np.float32)
+    arrays: dict[str, Array] = {
+        "b": boxes,
+        "s": np.array([[[0.5, 0.5, 0.1]]], np.float32),
+        "m": np.array([3], np.int64),
+        "o": np.array([0.3], np.float32),
+    }
+    node = model.Node("NonMaxSuppression", tuple(arrays), ("y",))
+    _, ill = envelope(program(node, arrays, "int64[2,3]"))
+    assert ill.all()
+
+
+def test_of_equal_indices_the_element_is_open_that_they_name() -> None:
+    """ScatterElements of a version and a call without a row is a node of a file."""
+    arrays: dict[str, Array] = {"x": X, "at": np.array([1, 1, 2], np.int64), "to": np.array([5, 6, 7], np.float32)}
+    node = model.Node("ScatterElements", tuple(arrays), ("y",), (Attribute("axis", 0),))
+    _, ill = envelope(program(node, arrays, "float32[4]"))
+    assert ill.tolist() == [False, True, False, False]

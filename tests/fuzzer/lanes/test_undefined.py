@@ -67,7 +67,14 @@ TO = {"non_blocking": False, "copy": False}
 RANKING = {"dim": 0, "descending": True, "stable": False}
 EDGES = (1.5, NAN, -INF, -2147483648.9, 2147483648.0, 2147483520.0)
 PLACE = {"axis": 1, "keepdims": False}
+BOXES = np.array([[(0, 0, 1, 1), (0, 0, 2, 2)]])
 GRID = {"scale": 0.25, "zero_point": 0, "quant_min": 0, "quant_max": 255}
+
+
+def _image(*numbers: int) -> Array:
+    """One image of one row."""
+    return np.array([[[numbers]]])
+
 
 EXAMPLES = (
     # PyTorch
@@ -164,6 +171,73 @@ EXAMPLES = (
         (((0,), (0,), (1,)),),
     ),
     Example("written-twice", "float32[3] int64[2] float32[2]", "put", {}, ((1, 2, 3), (0, -3), (5, 6)), ((1, 0, 0),)),
+    Example(
+        "written-twice", "float32[3] int64[3] float32[3]", "put", {}, ((1, 2, 3), (0, 0, 1), (5, 5, 6)), ((0,) * 3,)
+    ),
+    Example(
+        "written-twice",
+        "float32[2,3] float32[3] int64[3] int64[3]",
+        "index_put",
+        {},
+        (((1, 2, 3), (4, 5, 6)), (7, 8, 9), (0, -2, 1), (2, 2, 0)),
+        (((0, 0, 1), (0, 0, 0)),),
+    ),
+    Example(
+        "written-twice",
+        "float32[3] float32[2] int64[2]",
+        "index_put",
+        {"accumulate": True},
+        ((1, 2, 3), (5, 6), (1, 1)),
+        ((0, 0, 0),),
+    ),
+    Example(
+        "written-twice",
+        "float32[2,2,3] float32[2,3] int64[3]",
+        "setitem",
+        {"index": ("-1", "...", "{2}")},
+        (np.zeros((2, 2, 3)), ((1, 2, 5), (3, 3, 6)), (0, 0, 2)),
+        ((((0,) * 3,) * 2, ((1, 0, 0), (0, 0, 0))),),
+    ),
+    Example(
+        "written-twice",
+        "float32[3,4] float32[1,2,1,3] int64[2]",
+        "setitem",
+        {"index": ("{2}", "None", "1:")},
+        (np.zeros((3, 4)), ((((1, 2, 3),), ((1, 5, 3),)),), (-1, 2)),
+        (((0,) * 4, (0,) * 4, (0, 0, 1, 0)),),
+    ),
+    Example(
+        "written-twice",
+        "float32[3] float32[2] int64[2]",
+        "setitem_update",
+        {"index": ("{2}",), "operator": "+="},
+        ((1, 2, 3), (5, 6), (1, 1)),
+        ((0, 1, 0),),
+    ),
+    Example(
+        "written-twice",
+        "float32[3] float32[1] bool[3]",
+        "setitem",
+        {"index": ("{2}",)},
+        ((1, 2, 3), (5,), (1, 1, 0)),
+        ((0, 0, 0),),
+    ),
+    Example(
+        "written-twice",
+        "float32[1,2,2] int64[1,2,2]",
+        "max_unpool1d",
+        {"kernel_size": 2},
+        ((((1, 2), (3, 4)),), (((3, 3), (0, 3)),)),
+        ((((0, 0, 0, 1), (0,) * 4),),),
+    ),
+    Example(
+        "written-twice",
+        "float32[1,1,1,2] int64[1,1,1,2]",
+        "max_unpool2d",
+        {"kernel_size": 2},
+        (_image(1, 2), _image(5, 5)),
+        (_image(0, 0, 0, 0, 0, 1, 0, 0).reshape(1, 1, 2, 4),),
+    ),
     # ONNX
     Example("conversion-to-integer", "float32[6]", "Cast-25", {"to": "int32"}, (EDGES,), ((0, 1, 1, 0, 1, 0),)),
     Example("conversion-to-integer", "float32[2]", "Cast-25", {"to": "uint8"}, ((-1, 255),), ((1, 0),)),
@@ -191,6 +265,22 @@ EXAMPLES = (
     Example("open-order", "float32[3]", "TopK-24", {"K": (2,)}, ((1, 2, 2),), ((0, 0), (0, 0))),
     Example("open-order", "float32[3]", "TopK-24", {"K": (2,), "sorted": 0}, ((1, 2, 3),), ((1, 1), (1, 1))),
     Example(
+        "open-order",
+        "float32[1,2,4] float32[1,1,2]",
+        "NonMaxSuppression-11",
+        {"max_output_boxes_per_class": 1, "iou_threshold": 1.0},
+        (BOXES, (((3, 3),),)),
+        (((0, 0, 1),),),
+    ),
+    Example(
+        "open-order",
+        "float32[1,2,4] float32[1,1,2]",
+        "NonMaxSuppression-11",
+        {"max_output_boxes_per_class": 2, "iou_threshold": 0.5, "then": "Size"},
+        (BOXES, (((3, 3),),)),
+        (0,),
+    ),
+    Example(
         "written-twice",
         "float32[3] int64[2] float32[2]",
         "ScatterElements-18",
@@ -205,6 +295,14 @@ EXAMPLES = (
         {},
         ((1, 2, 3), ((1,), (1,)), (5, 6)),
         ((0, 1, 0),),
+    ),
+    Example(
+        "written-twice",
+        "float32[1,2,1,1] int64[1,2,1,1]",
+        "MaxUnpool-22",
+        {"kernel_shape": (2, 2)},
+        (_image(1, 2).reshape(1, 2, 1, 1), _image(5, 5).reshape(1, 2, 1, 1)),
+        (_image(0, 0, 0, 0, 0, 1, 0, 0).reshape(1, 2, 2, 2),),
     ),
     Example(
         "reduction-of-nothing",
@@ -241,6 +339,30 @@ EXAMPLES = (
         {"axis": (1,), "keepdims": False},
         (((2, 2, 5), (1, 5, 5)),),
         ((0, 0), (1, 1)),
+    ),
+    Example(
+        "written-twice",
+        "float32[3,1] int64[2,1] float32[2,1]",
+        "relax.scatter_elements",
+        {"axis": 0, "reduction": "update"},
+        (((1,), (2,), (3,)), ((2,), (2,)), ((5,), (6,))),
+        (((0,), (0,), (1,)),),
+    ),
+    Example(
+        "written-twice",
+        "float32[3] int64[2,1] float32[2]",
+        "relax.scatter_nd",
+        {"reduction": "update"},
+        ((1, 2, 3), ((1,), (1,)), (5, 6)),
+        ((0, 1, 0),),
+    ),
+    Example(
+        "written-twice",
+        "float32[2,2] int64[2] int64[2] float32[2]",
+        "relax.index_put",
+        {"accumulate": False},
+        (((1, 2), (3, 4)), (1, 1), (0, 0), (5, 6)),
+        (((0, 0), (1, 0)),),
     ),
 )
 

@@ -67,6 +67,17 @@ def test_a_model_is_one_case_with_the_numbers_that_are_known(tmp_path: Path) -> 
     assert drawn.domain != ANY
 
 
+@pytest.mark.parametrize(("indices", "domain"), [([1, 0, 1, 2], "distinct 0 2 along 0"), ([1, 1, 1, 1], "within 0 2")])
+def test_equal_indices_stay_in_range(tmp_path: Path, indices: list[int], domain: str) -> None:
+    """They are drawn without repetition. Those of a model may repeat, and others in their place must be positions."""
+    at = np.array([[0, 1, 0, 1], indices])
+    path = save(
+        tmp_path / "net.onnx", [node("ScatterElements", ["x", "at", "to"], ["y"])], at=at, to=np.ones((2, 4), "f")
+    )
+    domains = sorted(str(item.domain) for item in whole_model.read(path).case.graph.inputs)
+    assert domains == ["any", "any", domain]
+
+
 @pytest.mark.parametrize(
     ("inputs", "why"),
     [
