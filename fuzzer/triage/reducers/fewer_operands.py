@@ -59,7 +59,7 @@ def _without_an_operand(node: Node, form: NodeForm) -> Iterator[Node]:
 
 
 def _with_named_tensors(node: Node, first: int) -> Iterator[Node]:
-    """Of the tensors, which are the operands from number `first` on, those that the index names."""
+    """Keep the tensors that the index names. The tensors are the operands from number `first` on."""
     index = index_of(node.attrs)
     named = {int(item[1:-1]) for item in index if item.startswith("{")}
     kept = [place for place in range(len(node.args)) if place < first or place in named]
