@@ -44,6 +44,9 @@ MOST_SIZE = 1 << 20
 
 GIVES_NUMBER = ("aten.item.default", "aten._local_scalar_dense.default")
 
+REGIONS = ("wrap_with_autocast", "wrap_with_set_grad_enabled")
+"""What `with torch.autocast(...)` and `with torch.no_grad()` become: calls of programs of their own."""
+
 ROLES = {"PARAMETER": Role.PARAM, "BUFFER": Role.BUFFER, "CONSTANT_TENSOR": Role.BUFFER}
 
 
@@ -132,13 +135,18 @@ class ExportedModule:
 
     def program(self) -> Program:
         """The program, with the types that its values have for these inputs. A program that changes a part of a tensor
-        in place is first made one that changes nothing."""
+        in place is first made one that changes nothing, and one with regions of autocast or no_grad one without."""
+        if any(getattr(node.target, "__name__", "") in REGIONS for node in self._exported.graph.nodes):
+            self._decompose()
         found = self._read()
         if any(":" in name for step in found.steps if step.exact for name in step.exact.operands):
-            self._exported = self._made(lambda: self._exported.run_decompositions({}))
-            self._given = self._placeholders()
+            self._decompose()
             found = self._read()
         return found
+
+    def _decompose(self) -> None:
+        self._exported = self._made(lambda: self._exported.run_decompositions({}))
+        self._given = self._placeholders()
 
     def arrays(self, computed: Collection[str]) -> dict[str, Array]:
         """The numbers of all tensors that the program is given, and of these values, which PyTorch computes: complex

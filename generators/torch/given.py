@@ -44,7 +44,8 @@ _NOT_CALLED = frozenset(("from_file", "save", "_print", "warn"))
 
 _FUNCTIONS = frozenset(
     (
-        *("torch.ops.higher_order.cond", "torch.ops.higher_order.wrap_with_set_grad_enabled"),
+        "torch.ops.higher_order.cond",
+        *("torch.ops.higher_order.wrap_with_autocast", "torch.ops.higher_order.wrap_with_set_grad_enabled"),
         *("torch.sym_float", "torch.sym_int", "torch.sym_ite", "torch.sym_max", "torch.sym_min", "torch.sym_not"),
         *("torch.sym_sqrt", "torch._sym_sqrt", "math.ceil", "math.floor", "math.trunc"),
         *("_operator.add", "_operator.and_", "_operator.eq", "_operator.floordiv", "_operator.ge", "_operator.getitem"),

@@ -132,8 +132,9 @@ def _rounded_by(method: str) -> Spelling:
 
 
 def _round_terms(types: Types, attrs: Attrs) -> int:
-    """With decimals, a rounded product comes before the step: it may fall on either side of it."""
-    return 2 if int_of(attrs, "decimals") else 1
+    """With decimals, a rounded product comes before the step: it may fall on either side of it. Without, the result is
+    exact, and a cast to integers gives the same integer everywhere."""
+    return 2 if int_of(attrs, "decimals") else 0
 
 
 def _logit(types: Types, attrs: Attrs) -> TensorType:

@@ -170,6 +170,35 @@ def test_a_part_that_is_changed_in_place_is_a_new_value() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("region", "ops"),
+    [
+        (lambda: torch.autocast("cpu", torch.bfloat16), ("to", "to", "to", "linear", "to")),
+        (lambda: torch.autocast("cpu", enabled=False), ("linear",)),
+        (torch.no_grad, ("linear",)),
+    ],
+)
+def test_regions_of_autocast_and_without_gradients_are_read(region: Callable[[], Any], ops: tuple[str, ...]) -> None:
+    layer, x = torch.nn.Linear(3, 2), torch.ones(4, 3)
+
+    class Within(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = layer
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            with region():
+                y = self.layer(x)
+            return y.float().exp()
+
+    found = cases_of(Within().eval(), x)
+    (case,) = found.cases
+    assert (found.not_covered, found.is_given, case.graph.ops) == ((), True, (*ops, "exp"))
+    with region():
+        same_results(case, layer(x).detach().float().exp())
+
+
+@pytest.mark.slow
 def test_batch_norm_in_training_gives_what_the_model_returns() -> None:
     model, x = torch.nn.BatchNorm1d(2).train(), torch.tensor([[1.0, 2.0], [3.0, 5.0], [4.0, 0.0]])
     found = cases_of(model, x)

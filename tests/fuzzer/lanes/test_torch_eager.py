@@ -373,6 +373,13 @@ def test_numbers_near_a_jump_are_ill_conditioned() -> None:
     assert floats[1:].tolist() == [False, True, False] or floats[[1, 3]].tolist() == [False, False]
 
 
+def test_integers_of_rounded_numbers_are_compared() -> None:
+    """Quantisation: the result of round is exact. Only a number halfway between two integers may become either."""
+    calls: list[Call] = [("v0", "square", "x0"), ("v1", "round", "v0"), ("v2", "to", "v1", {"dtype": "uint8"})]
+    case = case_of({"x0": "float32[3]"}, calls, "v2", lambda item: np.array([1.1, 10.3, 1.5811388], np.float32))
+    assert envelope(case)[1][0].tolist() == [False, False, True]
+
+
 def test_equality_of_rounded_numbers_is_ill_conditioned() -> None:
     """tanh(x) is not 1, yet float32 holds nothing nearer."""
     calls: list[Call] = [("v0", "tanh", "x0"), ("v1", "eq_scalar", "v0", {"other": 1.0})]

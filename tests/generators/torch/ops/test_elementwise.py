@@ -107,7 +107,7 @@ def test_rounding_to_decimals_counts_as_a_step() -> None:
     types = types_of("float32[2]")
     terms = TABLE["round"].terms
     assert terms is not None
-    assert (terms(types, {"decimals": 0}), terms(types, {"decimals": 1})) == (1, 2)
+    assert (terms(types, {"decimals": 0}), terms(types, {"decimals": 1})) == (0, 2)
 
 
 def test_casts_by_name_give_the_dtype() -> None:
