@@ -93,6 +93,58 @@ OF_CAMPAIGNS = {
     "'Proxy' object does not support item assignment": "`Proxy` takes no item assignment",
     "Reshape requires the input new shape to be Shape. However, the given one is relax.TensorType":
         "the new shape is a tensor",
+    "relax.nn.group_norm expects that all inputs must have the same dtype, but got T.float32 and T.float16":
+        "float32 and float16 inputs",
+    "meshgrid expects all input tensors to have the same dtype. Found T.int64 and T.float32":
+        "int64 and float32 inputs",
+    "SliceScatter op requires the input data to have the same type as src. However, the given types are data: "
+    "T.float32, src: T.bool": "bool for data of float32",
+    "Check failed: x->dtype == y->dtype (T.bool vs. T.float32) : x and y must have the same dtype: T.bool vs T.float32":
+        "bool and float32 operands",
+    "Check failed: (data_type == PrimType::Float(32) || data_type == PrimType::Float(16)) is false: layer_norm: only "
+    "support float32 and float16 for now": "it takes float32 and float16 only",
+    "Check failed: (small.has_value()) is false: Literal value -9223372036854775808 exceeds range of int32":
+        "a literal exceeds int32",
+    "Python integer -2 out of bounds for uint8": "-2 exceeds uint8",
+    "The buffer v0_red_rf_local allocated in the function has dtype T.int64. The": "a buffer has dtype int64",
+    "relax.nn.batch_norm requires the input gamma to have as many dimensions as the length of input axes. However, the "
+    "given one has ndim 2, which is other than the length of axes 1": "gamma has rank 2",
+    "Concat expects all input tensors to have same ndim. However, the input contains tensors with ndim 2 and 1":
+        "ranks 2 and 1",
+    "Resize3D expects the given output image size to be a 3-dim shape, while the given one has ndim 0":
+        "the size has 0 numbers",
+    "The key should have 4 dimension, namely [batch size, sequence length, number of heads, dimension of heads].":
+        "key is not 4D",
+    "scaled_dot_product_attention expects 2D or 4D inputs, but got 3D input": "3D input",
+    "The query number of heads should be a multiple of key number of heads. However, the number of heads of query is "
+    "T.int64(1) while the number of heads of key is T.int64(2)": "1 and 2 heads",
+    "broadcast_to expects the input tensor shape is broadcastable to the target shape. The target shape at dim 0 is "
+    "T.int64(1) while the input tensor shape at dim 0 is T.int64(2), which are not equal.": "size 2 to 1",
+    "Reshape expects the new shape to be convertible from the old shape. However, the old shape is R.shape([2]), with "
+    "product T.int64(2), while the new shape is R.shape([]), with product T.int64(1)": "2 elements to 1",
+    "index 1 is out of bounds for axis 0 with size 1": "index 1 for size 1",
+    "index_tensor: cannot broadcast index shapes. Mismatch at axis 0: T.int64(2) vs T.int64(3)":
+        "indices of sizes 2 and 3",
+    "Operator relax.permute_dims requires argument 0 (x) to be a tensor.  However, the argument R.shape([1]) is "
+    "instead of type R.Shape([1])": "`x` is no tensor",
+    "Check failed: (lhs_ty.as<PrimTypeNode>()) is false: Arguments to binary operators must be either R.Tensor or "
+    "R.Prim types, but expression R.equal(gv, x0) has LHS gv, which has Type R.Shape([1])": "an operand is `R.Shape`",
+    "Node cannot handle ShapeExpr inputs.": "an input is a shape",
+    "output 0 of the compiled function is a shape, no tensor": "output 0 is a shape",
+    "Cannot convert sub with type <class 'torch.fx.node.Node'> to `relax.Expr`": "`sub` is no `relax.Expr`",
+    "Cannot cast <class 'NoneType'> to list of Expr": "`NoneType` is no list",
+    "int() argument must be a string, a bytes-like object or a real number, not 'Add'": "`int` gets `Add`",
+    "unsupported operand type(s) for ** or pow(): 'IntImm' and 'float'": "operands are `IntImm` and `float`",
+    "only 0-dimensional arrays can be converted to Python scalars": "an array is no scalar",
+    "Cannot convert infinity to BigInt": "infinity is no integer",
+    "shape must be a tuple/list or a Relax shape expression": "the shape is no list",
+    "OptionalHasElement expects one input, but got 0": "0 inputs",
+    "Check failed: (!expr->ty.IsMissing()) is false: The type is not populated, check if you have normalized the expr":
+        "an expression has no type",
+    "Check failed: (a) is false: Cannot convert when exactly one of the layouts is unknown":
+        "one of two layouts is unknown",
+    "Check failed: (current_subtree_ == -1) is false: There should be a compute block if there is only one subtree "
+    "under the root.": "there is no compute block",
 }  # fmt: skip
 """Messages that are not recorded, and their shortest texts."""
 
