@@ -236,7 +236,8 @@ def _of_operators(doc: FindingDoc) -> Iterator[Factor]:
     count = used.get(rarest, 0)
     part = count / files_read
     by = 1.0 if part > COMMON else 0.9 if part > KNOWN else 0.75 if part > RARE else 0.65
-    yield Factor(f"{count} of {files_read} files of published models call {rarest}", by)
+    called = "it" if len(set(doc.ops)) == 1 else rarest  # the name of a row is not that of the function
+    yield Factor(f"{count} of {files_read} files of published models call {called}", by)
 
 
 def _of_scope(doc: FindingDoc) -> Iterator[Factor]:

@@ -16,6 +16,7 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
     (
         rf"requires the input data to have (?:the )?same type .* are data: {_TYPE}, (\w+): {_TYPE}",
         "{1} of {2} for data of {0}",
+        "{1} of {2}",
     ),
     (
         rf"requires all the input tensors to have the same dtype\. However, the (\w+) has dtype {_TYPE} .* {_TYPE}$",
@@ -30,6 +31,8 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
     (rf"requires the input condition tensor to have boolean dtype\. However, {_OWN_TYPE}", "the condition is {0}"),
     (rf"^Data type {_TYPE} not supported for (\w+) op", "`{1}` takes no {0}"),
     (r"^Cannot decide min_value for type(?:T\.)?(\w+)", "{0} has no least value"),
+    (r"^dtype mismatch between input \((\w+)\) and attribute", "the dtype is not {0}, as that of the input"),
+    (r"Arguments to binary operators must .* which has Type (?:T\.)?Tuple", "an operand is a tuple"),
     (rf"^dtype mismatch on BufferStore: .* `{_TYPE}`, the lanes .* `{_TYPE}`", "{1} is stored in a buffer of {0}"),
     (r"Expected boolean argument for ! operator", "logical not of a number"),
     (
@@ -76,6 +79,12 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
     (r"match_cast shape size mismatch", "`match_cast` gets another rank"),
     (r"Input \[Begin=(-?\d+), End=(-?\d+)\] is invalid for axis=(\d+)", "a slice from {0} to {1} is refused"),
     (r"cannot broadcast index shapes", "the shapes of the indices do not broadcast"),
+    (
+        r"^Reshape expects the new shape .* product (?:T\.int64\()?(\d+)\)?, .* product (?:T\.int64\()?(\d+)\)?$",
+        "it reshapes {0} elements to {1}",
+        "{0} elements become {1}",
+    ),
+    (r"^Only one of scales and sizes can be provided", "scales and sizes are both given"),
     (r"^Reshape requires the input new shape to be Shape", "the new shape is a tensor"),
     # programs
     (
@@ -86,6 +95,8 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
     (r"^CodeGenVM cannot emit this Relax operator .* call: ([\w.]+)", "`{0}` is not lowered"),
     (r"^CodeGenVM cannot handle this intrinsic now: ([\w.]+)", "`{0}` is not lowered"),
     (r"^emit_te now only supports Tensor that has ShapeExpr shape", "`emit_te` needs a known shape"),
+    (r"^object of type 'NoneType' has no len\(\)", "`None` has no length"),
+    (r"^Cannot convert \S+ with type <class '(?:\w+\.)*(\w+)'> to `([\w.]+)`", "`{0}` is no `{1}`"),
     (r"'(\w+)' object has no attribute '(\w+)'", "`{0}` has no `{1}`"),
     (r"'(\w+)' object does not support item assignment", "`{0}` takes no item assignment"),
     (r"^Mismatched type on argument .* calling: `([\w.]+)\(.* but got `(\w+)", "`{0}` gets `{1}`"),
@@ -96,10 +107,14 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
     ),
     (r"^Please convert (\S+) with `const` first", "{0} is no Relax constant"),
     (r"^The input Expr of shape_of should be a Tensor", "`shape_of` gets no tensor"),
-    (r"^Missing outputs during conversion\. Expected (\d+) but Got (\d+) in (\w+)", "`{2}` has {1} of {0} outputs"),
+    (
+        r"^Missing outputs during conversion\. Expected (\d+) but Got (\d+) in (\w+)",
+        "`{2}` has {1} of {0} outputs",
+    ),
     (r"^Unsupported output type in exported graph output: <class '(\w+)'>", "an output is `{0}`"),
     (r"std::bad_alloc", "it asks for too much memory"),
-    # other compilers
+    # other compilers, and their sanitizers
+    (r"^runtime error: (([^:]+?) in [\w ]+)$", "{0}", "{1}"),
     (
         r"^LLVM module verification failed with the following errors: (.+?)(?: instruction)?(?: %| store| call|$)",
         "LLVM says: {0}",

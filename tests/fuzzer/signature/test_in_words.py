@@ -93,6 +93,18 @@ OF_CAMPAIGNS = {
     "'Proxy' object does not support item assignment": "`Proxy` takes no item assignment",
     "Reshape requires the input new shape to be Shape. However, the given one is relax.TensorType":
         "the new shape is a tensor",
+    "/tmp/lib0.c:572:29: runtime error: signed integer overflow: 1 - -9 cannot be represented in type 'long int'":
+        "signed integer overflow",
+    "dtype mismatch between input (float32) and attribute (6)": "the dtype is not float32, as that of the input",
+    "Reshape expects the new shape to be convertible from the old shape. However, the old shape is R.shape([0, 1]), "
+    "with product T.int64(0), while the new shape is R.shape([1, 1]), with product T.int64(1)": "0 elements become 1",
+    "Check failed: (lhs_ty.as<TensorTypeNode>()) is false: Arguments to binary operators must be either R.Tensor or "
+    "R.Prim types, but expression R.mod(gv8, x4) has LHS gv8, which has Type T.Tuple(R.Te": "an operand is a tuple",
+    "Cannot convert sub with type <class 'torch.fx.node.Node'> to `relax.Expr`": "`Node` is no `relax.Expr`",
+    "IndexPut requires the input data to have the same type as values. However, the given types are data: T.float32, "
+    "values: T.int64": "values of int64",
+    "Only one of scales and sizes can be provided in Resize.": "scales and sizes are both given",
+    "object of type 'NoneType' has no len()": "`None` has no length",
 }  # fmt: skip
 """Messages that are not recorded, and their shortest texts."""
 
