@@ -157,10 +157,29 @@ def _with_less_and_less(record: FindingRecord) -> Iterator[str]:
 def _ill_formed(names: str, evidence: IllFormed) -> Iterator[str]:
     problem, transform = checker_in_words(evidence.message), pass_of_tvm(evidence.after)
     step = f"importing {names}" if evidence.after == IMPORT else f"`{transform}` on {names}"
+    if evidence.follows:
+        then = FOLLOWS.get(Kind(evidence.follows), "gives wrong results")
+        yield f"{step} gives an ill-formed module, which {then}: {problem}"
+        yield f"{step} gives an ill-formed module, which {then}"
+        yield f"{step} gives a module that {then}"
+        yield f"{step}: it {then}"
     yield f"{step} gives an ill-formed module: {problem}"
     yield f"{step}: {problem}"
     yield f"{step} gives an ill-formed module"
 
+
+FOLLOWS = {
+    Kind.INTERNAL_ERROR: "does not compile",
+    Kind.REJECTED: "does not compile",
+    Kind.DIED: "ends the process",
+    Kind.TIMED_OUT: "does not come to an end",
+    Kind.OUT_OF_MEMORY: "takes all memory",
+    Kind.OUT_OF_BOUNDS_READ: "reads memory that is not its own",
+    Kind.OUT_OF_BOUNDS_WRITE: "writes memory that is not its own",
+    Kind.UNINITIALISED_READ: "uses memory that nothing has written",
+    Kind.MODIFIED_INPUT: "overwrites its input",
+}
+"""What an ill-formed module does then; wrong results have no row."""
 
 _ACCESSES = {
     Kind.OUT_OF_BOUNDS_READ: "reads memory that is not its own",

@@ -155,7 +155,9 @@ def test_the_finding_whose_name_is_most_alike_is_named(saved: Path, monkeypatch:
     with pytest.raises(Invalid) as by_name:
         finding_file.read(Path(wrong.name))
     assert str(by_name.value) == f"{wrong.name}: there is no such folder; did you mean {Path('crashes', saved.name)}?"
-    with pytest.raises(Invalid, match=r"^far: there is no such folder$"):
+    with pytest.raises(
+        Invalid, match=r"^far: there is no such folder, nor a finding with this in its name; `fuzz triage"
+    ):
         finding_file.read(Path("far"))
 
 

@@ -30,6 +30,7 @@ from fuzzer.triage.scope.statement import Answer, Condition, Hits, Property, Rel
 from generators.table import TABLE
 from oracles.finding import Component, Kind, Mismatch, WorstElement
 from oracles.lane import LaneSpec
+from oracles.outcome import IllFormed
 
 LANES = {lane.name: lane for lane in EVERY_TVM_LANE}
 FLOATS = ("float32[2,3]",)
@@ -264,3 +265,14 @@ def test_the_table_of_usage_names_rows_and_its_sources() -> None:
     assert used.keys() <= TABLE.keys()
     assert all(0 < count <= total for count in used.values())
     assert used["linear"] > used["conv2d"] > used["max_pool2d"] > used["selu"]
+
+
+def test_of_an_ill_formed_module_the_worst_that_follows_counts(doc: FindingDoc) -> None:
+    def of(follows: str) -> Severity:
+        evidence = StoredEvidence(ill_formed=IllFormed("FuseOps", "ValueError", "no", follows))
+        return severity(doc, kind=Kind.ILL_FORMED, evidence=evidence)
+
+    alone, wrong, aliased = of(""), of(Kind.WRONG_VALUE), of(Kind.ALIASED_OUTPUT)
+    assert alone.reasons[0] == aliased.reasons[0] == "the module is ill-formed"
+    assert alone.score == aliased.score < wrong.score == severity(doc).score
+    assert wrong.reasons[0] == "the module is ill-formed, and then the result is silently wrong"

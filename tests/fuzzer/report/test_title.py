@@ -112,6 +112,14 @@ BUG = "[Bug][Relax]"
             f"{BUG} `FuseOps` on {OPS} gives an ill-formed module: no",
         ),
         (
+            title_of(Kind.ILL_FORMED, IllFormed("FuseOps", "E", "no", Kind.REJECTED)),
+            f"{BUG} `FuseOps` on {OPS} gives a module that does not compile",
+        ),
+        (
+            title_of(Kind.ILL_FORMED, IllFormed("FuseOps", "E", "no", Kind.WRONG_SHAPE)),
+            f"{BUG} `FuseOps` on {OPS}: it gives wrong results",
+        ),
+        (
             title_of(Kind.CHECKER_GAP, Mutant("an argument less", MutantFate.DIED)),
             f"{BUG} `relax.analysis.well_formed` accepts an ill-formed module (an argument less)",
         ),
