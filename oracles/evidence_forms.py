@@ -8,7 +8,7 @@ import signal
 from collections.abc import Iterator
 
 from generators.text_forms import LINE, LONG_TEXT, SHORT_TEXT, TEXT, Forms, TextForm, form
-from oracles.finding import Evidence, Excess, Mismatch, SideEffect
+from oracles.finding import Evidence, Excess, Kind, Mismatch, SideEffect
 from oracles.lane import LaneSpec
 from oracles.lane_check import OPTION, PASS, STEP, VARIANT
 from oracles.memory_access import MemoryAccess
@@ -24,6 +24,7 @@ NAME = form(r"[\w.@/+ -]{1,100}", "is no name")
 EXCEPTION = form(r"[\w.<>\[\]]{0,300}", "is no type of an exception")
 _STEP = TextForm(STEP, "is neither the import nor a pass")
 _VALUE = form(r"[\w.]{0,100}", "is no value of a graph")
+_KIND = form("|".join(["", *Kind]), "is no kind of failure")
 _DTYPE = form(r"bool|bfloat16|float(16|32|64)|u?int(8|16|32|64)", "is no dtype")
 _TENSOR = form(
     r"(input|output|constant|allocated) \w{1,20}|a constant|an intermediate tensor", "is no tensor of a model"
@@ -51,6 +52,7 @@ FORMS: Forms = {
     (IllFormed, "after"): _STEP,
     (IllFormed, "type"): EXCEPTION,
     (IllFormed, "message"): TEXT,
+    (IllFormed, "follows"): _KIND,
     (Mutant, "change"): SHORT_TEXT,
     (Mutant, "message"): TEXT,
     (Mutant, "edits"): LONG_TEXT,  # `faults_of_evidence` reads it

@@ -1,6 +1,7 @@
 """All oracles in their order, and their judgement. An oracle is a pure function (case, outcomes) -> findings."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from generators.graph import Case
 from oracles.against_export import against_export
@@ -21,7 +22,7 @@ from oracles.lifted_equals_unlifted import lifted_equals_unlifted
 from oracles.memory_safety import memory_safety
 from oracles.modified_inputs import modified_inputs
 from oracles.onnx_files import files_to_confirm, is_justified
-from oracles.outcome import Outcomes
+from oracles.outcome import IllFormed, Outcomes
 from oracles.passes_change_nothing import passes_change_nothing
 from oracles.round_trips import round_trips
 from oracles.second_run import second_run
@@ -81,7 +82,20 @@ def judge_all(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
             yield finding
         elif finding.lane not in judged:
             judged.add(finding.lane)
-            yield finding
+            yield _with_what_follows(finding, objections)
+
+
+COSTS = (Kind.BLOAT, Kind.SLOW, Kind.ALIASED_OUTPUT, Kind.CHECKER_GAP)
+"""Kinds of failures that no broken module explains."""
+
+
+def _with_what_follows(finding: Finding, objections: list[Finding]) -> Finding:
+    """An ill-formed module with the failure that its lane shows then: what explains a failure does not hide it."""
+    if not isinstance(finding.evidence, IllFormed):
+        return finding
+    later = (each.kind for each in objections if each.lane == finding.lane and each.kind not in COSTS)
+    follows = next((kind for kind in later if kind is not Kind.ILL_FORMED), "")
+    return replace(finding, evidence=replace(finding.evidence, follows=str(follows)))
 
 
 def unconfirmed_files(case: Case, outcomes: Outcomes) -> tuple[LaneSpec, ...]:

@@ -16,11 +16,15 @@ from oracles.trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class IllFormed:
-    """The error of TVM's checker of well-formedness, and the step after which it raised: "import", or a pass."""
+    """The error of TVM's checker of well-formedness, and the step after which it raised: "import", or a pass.
+
+    `follows` is the kind of the failure that the lane shows after that, such as "wrong-value"; "" where there is none.
+    """
 
     after: str
     type: str
     message: str
+    follows: str = ""
 
 
 class MutantFate(StrEnum):

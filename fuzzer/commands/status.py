@@ -81,7 +81,9 @@ def _lines(found: Status, causes: Causes) -> Iterator[str]:
         ago = duration(max(0.0, time.time() - found.latest_at))
         title = title_of(causes.folders[found.latest], latest) if (latest := _doc(causes, found.latest)) else ""
         shown = f"{title}  {found.latest}" if title else found.latest
-        yield f"latest finding: {ago} ago; {found.today} in 24 h, {found.flaky} flaky: {shown}"
+        yield f"latest finding, {ago} ago: {shown}"
+    if found.flaky:
+        yield f"{number_of(found.flaky, 'finding')} that {'does' if found.flaky == 1 else 'do'} not fail each time"
     if errors := books["errors"]:
         yield f"!! {could_not_be_done(errors)}{_location(Path(found.campaign) / ERRORS)}"
     if broken := sum(books["broken"].values()):

@@ -88,7 +88,7 @@ COMMON, KNOWN, RARE = 0.10, 0.02, 0.0
 
 def severity_of(doc: FindingDoc, types: Sequence[str]) -> Severity:
     """`types` are the types of the case's inputs, such as "float32[2,3]"."""
-    score, first = WRONG_IN_BOTH if _has_wrong_values_too(doc) else KINDS[doc.kind]
+    score, first = _of_kind(doc)
     factors = [
         *_of_lane(doc),
         *_of_operands(doc, types),
@@ -104,6 +104,17 @@ def severity_of(doc: FindingDoc, types: Sequence[str]) -> Severity:
     telling = sorted((each for each in factors if each.reason), key=lambda each: abs(1 - each.by), reverse=True)
     reasons = dict.fromkeys((first, *(each.reason for each in telling)))  # two conditions have one reason
     return Severity(round(score, 1), tuple(reasons))
+
+
+def _of_kind(doc: FindingDoc) -> tuple[float, str]:
+    """The score and the phrase of the worst that a finding shows."""
+    if _has_wrong_values_too(doc):
+        return WRONG_IN_BOTH
+    ill_formed = doc.evidence.ill_formed
+    if ill_formed is not None and ill_formed.follows and KINDS[Kind(ill_formed.follows)][0] > KINDS[doc.kind][0]:
+        score, phrase = KINDS[Kind(ill_formed.follows)]
+        return score, f"the module is ill-formed, and then {phrase}"
+    return KINDS[doc.kind]
 
 
 def _has_wrong_values_too(doc: FindingDoc) -> bool:
@@ -236,7 +247,8 @@ def _of_operators(doc: FindingDoc) -> Iterator[Factor]:
     count = used.get(rarest, 0)
     part = count / files_read
     by = 1.0 if part > COMMON else 0.9 if part > KNOWN else 0.75 if part > RARE else 0.65
-    yield Factor(f"{count} of {files_read} files of published models call {rarest}", by)
+    called = "it" if len(set(doc.ops)) == 1 else rarest  # the name of a row is not that of the function
+    yield Factor(f"{count} of {files_read} files of published models call {called}", by)
 
 
 def _of_scope(doc: FindingDoc) -> Iterator[Factor]:

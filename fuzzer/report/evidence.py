@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from fuzzer.findings.record import FindingRecord
+from fuzzer.findings.severity import KINDS
 from fuzzer.report.plain_text import size
 from fuzzer.signature import is_difftvm_frame, readable
 from generators.dialect import dialect_named, words_for
@@ -40,10 +41,10 @@ def shown_evidence(record: FindingRecord) -> ShownEvidence:
             return ShownEvidence((("no result within", f"{seconds:.0f} s"),), "", _checked(stage, facts))
         case Mismatch() as mismatch:
             return ShownEvidence(_element(record, mismatch))
-        case IllFormed(after=after, type=name, message=message):
-            return ShownEvidence(
-                (), f"{name}: {readable(message)}", f"`relax.analysis.well_formed` reports this after `{after}`."
-            )
+        case IllFormed(after=after, type=name, message=message, follows=follows):
+            then = f" After that, {KINDS[Kind(follows)][1]}." if follows else ""
+            reported = f"`relax.analysis.well_formed` reports this after `{after}`.{then}"
+            return ShownEvidence((), f"{name}: {readable(message)}", reported)
         case Mutant(change=change, fate=fate, message=message):
             rows = (("changed", change), ("well_formed", "accepts it"), ("what becomes of it", str(fate)))
             return ShownEvidence(rows, readable(message))

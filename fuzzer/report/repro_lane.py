@@ -16,6 +16,7 @@ from fuzzer.report import repro_guards, repro_importers, repro_target
 from fuzzer.report.repro_importers import ToNumpy
 from fuzzer.report.repro_steps import context, dynamo_passes, relax_steps, relay_steps, transforms, within
 from fuzzer.report.script_source import NOTHING, Source, joined, literal_of, quoted, source
+from generators.dialect import dialect_named
 from generators.graph import Case
 from oracles.finding import Excess, Finding, Kind, Mismatch, Quantity, SideEffect, runs_exported_program
 from oracles.importers import Reads
@@ -121,6 +122,7 @@ class Relax:
     outputs: str
     measured: Source
     loads: bool
+    checks_import: bool
 
 
 Function = Reference | Dynamo | Relay | Relax
@@ -272,6 +274,7 @@ def _relax(name: Source, lane: LaneSpec, case: Case, finding: Finding, to_numpy:
         outputs="any" if several else "one" if one else "several",
         measured=measured,
         loads=not ("path" in measured or row.written or "constant" in measured),
+        checks_import=after == IMPORT,
     )
 
 
@@ -294,7 +297,7 @@ def _end(lane: LaneSpec, finding: Finding) -> str:
             return run
         case Excess():
             return "measure"
-        case IllFormed(after=after) if after == IMPORT:
+        case IllFormed(after=after) if after == IMPORT and not shows_what_follows(finding):
             return "check"
     last = _last_stage(finding)
     if last in (Stage.IMPORT, Stage.TRANSFORM, Stage.COMPILE):
@@ -310,7 +313,22 @@ def _last_stage(finding: Finding) -> Stage:
     """The last stage of the script: the failed one, or the one that the evidence needs."""
     if isinstance(finding.evidence, FAILURES):
         return finding.stage
-    return Stage.COMPILE if isinstance(finding.evidence, IllFormed) else Stage.RUN
+    only_compiles = isinstance(finding.evidence, IllFormed) and not shows_what_follows(finding)
+    return Stage.COMPILE if only_compiles else Stage.RUN
+
+
+def shows_what_follows(finding: Finding) -> bool:
+    """Whether the script runs an ill-formed module to its end, and compares the results. It does so where the script
+    computes what is expected, and where the process goes on after the failure."""
+    lane, evidence = finding.lane, finding.evidence
+    if not isinstance(evidence, IllFormed) or evidence.follows in ("", *_ENDS):
+        return False
+    is_module = dialect_named(lane.dialect).module is not None
+    return not (is_module or is_relay(lane) or returns_gradients(lane)) and lane.importer.row.reads.is_one_graph
+
+
+_ENDS = (Kind.DIED, Kind.TIMED_OUT, Kind.OUT_OF_MEMORY)
+"""Kinds after which a script cannot go on."""
 
 
 def _checked_after(finding: Finding) -> str:

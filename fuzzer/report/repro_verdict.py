@@ -73,6 +73,9 @@ def verdict(finding: Finding, case: Case, *, built: bool) -> VerdictPart:
             return _known(finding, mismatch, case)
         case Mismatch() as mismatch:
             return _compared(finding, mismatch, case)
+        case IllFormed() if repro_lane.shows_what_follows(finding):
+            beyond = _beyond_tolerance(case)
+            return VerdictPart("ill_formed_and_wrong.py.j2", who, expected=source("expected"), comparison=beyond)
         case IllFormed():
             return VerdictPart("ill_formed.py.j2")
         case Mutant():

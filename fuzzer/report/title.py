@@ -13,7 +13,7 @@ from fuzzer.report.circumstances import cause, circumstances
 from fuzzer.report.ignored_attributes import ignores
 from fuzzer.report.names import as_code, operators, pass_of_tvm
 from fuzzer.report.plain_text import capital, size
-from fuzzer.report.what_is_wrong import failing_step, subject, what_is_wrong
+from fuzzer.report.what_is_wrong import MODEL, failing_step, subject, what_is_wrong
 from fuzzer.signature import frames_of, function_that_raised
 from fuzzer.signature.blame import Place
 from fuzzer.signature.in_words import checker_in_words, in_words
@@ -57,16 +57,16 @@ def _of_an_exception(record: FindingRecord, raised: Raised) -> Iterator[str]:
     """Rather the message and the operator at fault than all operators, and then the message alone. Where the message is
     too long, the place."""
     names = list(dict.fromkeys([operators(record), _first_and_more(record), *_blamed(record)]))
-    several = ["a model"] if "` + `" in names[0] or " more " in names[0] else []
+    several = [MODEL] if "` + `" in names[0] or " more " in names[0] else []
     for shown in (*names, *several):
         for words in in_words(raised):
             for steps in _steps(record, shown):
                 yield from (f"{step} fails: {words}{some}" for some in _circumstances(record) for step in steps)
                 yield from (f"{step}: {words}" for step in steps)
-    for shown in (*names, "a model"):
+    for shown in (*names, MODEL):
         for steps in _steps(record, shown):
             yield from (f"{step} fails {_at(record, raised)}" for step in steps)
-    yield from (f"{steps[0]} fails" for shown in (*names, "a model") for steps in _steps(record, shown))
+    yield from (f"{steps[0]} fails" for shown in (*names, MODEL) for steps in _steps(record, shown))
 
 
 def _steps(record: FindingRecord, shown: str) -> list[list[str]]:
@@ -112,7 +112,7 @@ def _blamed(record: FindingRecord) -> Sequence[str]:
 
 def _of_a_result(record: FindingRecord) -> Iterator[str]:
     names = operators(record)
-    for shown in dict.fromkeys((names, _first_and_more(record), *_blamed(record), "a model")):
+    for shown in dict.fromkeys((names, _first_and_more(record), *_blamed(record), MODEL)):
         for wrong in _with_less_and_less(record):
             for some in _circumstances(record):
                 yield wrong.replace(names, shown).replace("compiled a model", "a compiled model") + some
@@ -157,10 +157,29 @@ def _with_less_and_less(record: FindingRecord) -> Iterator[str]:
 def _ill_formed(names: str, evidence: IllFormed) -> Iterator[str]:
     problem, transform = checker_in_words(evidence.message), pass_of_tvm(evidence.after)
     step = f"importing {names}" if evidence.after == IMPORT else f"`{transform}` on {names}"
+    if evidence.follows:
+        then = FOLLOWS.get(Kind(evidence.follows), "gives wrong results")
+        yield f"{step} gives an ill-formed module, which {then}: {problem}"
+        yield f"{step} gives an ill-formed module, which {then}"
+        yield f"{step} gives a module that {then}"
+        yield f"{step}: it {then}"
     yield f"{step} gives an ill-formed module: {problem}"
     yield f"{step}: {problem}"
     yield f"{step} gives an ill-formed module"
 
+
+FOLLOWS = {
+    Kind.INTERNAL_ERROR: "does not compile",
+    Kind.REJECTED: "does not compile",
+    Kind.DIED: "ends the process",
+    Kind.TIMED_OUT: "does not come to an end",
+    Kind.OUT_OF_MEMORY: "takes all memory",
+    Kind.OUT_OF_BOUNDS_READ: "reads memory that is not its own",
+    Kind.OUT_OF_BOUNDS_WRITE: "writes memory that is not its own",
+    Kind.UNINITIALISED_READ: "uses memory that nothing has written",
+    Kind.MODIFIED_INPUT: "overwrites its input",
+}
+"""What an ill-formed module does then; wrong results have no row."""
 
 _ACCESSES = {
     Kind.OUT_OF_BOUNDS_READ: "reads memory that is not its own",

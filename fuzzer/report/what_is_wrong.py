@@ -12,10 +12,13 @@ from fuzzer.report.names import operators, pass_name, pass_of_tvm
 from fuzzer.report.plain_text import first_line, size
 from fuzzer.signature.blame import Place
 from generators.dialect import dialect_named
-from oracles.finding import Excess, Kind, Mismatch, Quantity, SideEffect
+from oracles.finding import Component, Excess, Kind, Mismatch, Quantity, SideEffect
 from oracles.lane import Engine, returns_gradients
 from oracles.memory_access import MemoryAccess
 from oracles.outcome import Cause, Died, IllFormed, Mutant, Raised, Stage, TimedOut
+
+MODEL = "a model"
+"""What a title says in place of operators for which there is no room."""
 
 
 def what_is_wrong(record: FindingRecord) -> str:
@@ -82,9 +85,17 @@ def failing_step(record: FindingRecord, ops: str) -> str:
         case Stage.COMPILE:
             return f"compiling {ops}"
         case Stage.LOAD:
-            return f"loading compiled {ops}" if lane.engine is Engine.TVM else f"loading a model of {ops}"
+            return f"loading {_compiled(ops)}" if lane.engine is Engine.TVM else f"loading {_model_of(ops)}"
         case _:
-            return f"running compiled {ops}" if lane.engine is Engine.TVM else f"running {ops}"
+            return f"running {_compiled(ops)}" if lane.engine is Engine.TVM else f"running {ops}"
+
+
+def _compiled(ops: str) -> str:
+    return "a compiled model" if ops == MODEL else f"compiled {ops}"
+
+
+def _model_of(ops: str) -> str:
+    return MODEL if ops == MODEL else f"{MODEL} of {ops}"
 
 
 def subject(record: FindingRecord) -> str:
@@ -92,6 +103,9 @@ def subject(record: FindingRecord) -> str:
     ops, blame = operators(record), record.doc.blame
     if returns_gradients(record.doc.lane):
         return f"the gradient of {ops}"
+    if record.doc.component is Component.EXPORTER:
+        is_file = record.doc.lane.importer.row.reads.is_exported_file
+        return f"{ops} exported to ONNX" if is_file else f"exported {ops}"
     return f"{ops} after `{pass_of_tvm(blame.culprit)}`" if blame.place is Place.PASS and blame.culprit else ops
 
 

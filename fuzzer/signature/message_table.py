@@ -21,7 +21,7 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
         rf"requires the input data to have (?:the )?same type .* are data: {_TYPE}, (\w+): {_TYPE}",
         "{1} of {2} for data of {0}",
         "{1} of {2}, data of {0}",
-        "{2} for data of {0}",
+        "{1} of {2}",
     ),
     (
         rf"requires all the input tensors to have the same dtype\. However, the (\w+) has dtype {_TYPE} .* {_TYPE}$",
@@ -42,6 +42,8 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
     (rf"requires the input condition tensor to have boolean dtype\. However, {_OWN_TYPE}", "the condition is {0}"),
     (rf"^Data type {_TYPE} not supported for (\w+) op", "`{1}` takes no {0}"),
     (r"^Cannot decide min_value for type(?:T\.)?(\w+)", "{0} has no least value"),
+    (r"^dtype mismatch between input \((\w+)\) and attribute", "the dtype is not {0}, as that of the input"),
+    (r"Arguments to binary operators must .* which has Type (?:T\.)?Tuple", "an operand is a tuple"),
     (rf"^dtype mismatch on BufferStore: .* `{_TYPE}`, the lanes .* `{_TYPE}`", "{1} is stored in a buffer of {0}"),
     (r"Expected boolean argument for ! operator", "logical not of a number"),
     (
@@ -99,11 +101,6 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
         "it broadcasts size {1} to {0}",
         "size {1} to {0}",
     ),
-    (
-        r"^Reshape expects .* product T\.int64\((\d+)\), .* product T\.int64\((\d+)\)",
-        "{0} elements are reshaped to {1}",
-        "{0} elements to {1}",
-    ),
     (r"^index (\d+) is out of bounds for axis \d+ with size (\d+)", "index {0} for size {1}"),
     (r"^In (\S+), layout \w+ requires .* has ndim (\d+)", "`{0}` gets rank {1}"),
     (r"^PermuteDims expects .* ndim is (\d+) while the given number of axes is (\d+)", "{1} axes for rank {0}"),
@@ -116,6 +113,12 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
         r"cannot broadcast index shapes\. .*: T\.int64\((\d+)\) vs T\.int64\((\d+)\)",
         "indices of sizes {0} and {1}",
     ),
+    (
+        r"^Reshape expects the new shape .* product (?:T\.int64\()?(\d+)\)?, .* product (?:T\.int64\()?(\d+)\)?$",
+        "it reshapes {0} elements to {1}",
+        "{0} elements become {1}",
+    ),
+    (r"^Only one of scales and sizes can be provided", "scales and sizes are both given"),
     (r"^Reshape requires the input new shape to be Shape", "the new shape is a tensor"),
     # programs
     (
@@ -126,6 +129,8 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
     (r"^CodeGenVM cannot emit this Relax operator .* call: ([\w.]+)", "`{0}` is not lowered"),
     (r"^CodeGenVM cannot handle this intrinsic now: ([\w.]+)", "`{0}` is not lowered"),
     (r"^emit_te now only supports Tensor that has ShapeExpr shape", "`emit_te` needs a known shape"),
+    (r"^object of type 'NoneType' has no len\(\)", "`None` has no length"),
+    (r"^Cannot convert \S+ with type <class '(?:\w+\.)*(\w+)'> to `([\w.]+)`", "`{0}` is no `{1}`"),
     (r"'(\w+)' object has no attribute '(\w+)'", "`{0}` has no `{1}`"),
     (r"'(\w+)' object does not support item assignment", "`{0}` takes no item assignment"),
     (
@@ -137,7 +142,6 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
     (r"Arguments to binary operators must be .* which has Type (R\.\w+)", "an operand is `{0}`"),
     (r"^Node cannot handle ShapeExpr inputs", "an input is a shape"),
     (r"^output (\d+) of the compiled function is a shape", "output {0} is a shape"),
-    (r"^Cannot convert (\w+) with type .* to `([\w.]+)`", "`{0}` is no `{1}`"),
     (r"^Cannot cast <class '(\w+)'> to list", "`{0}` is no list"),
     (r"^int\(\) argument must be .*, not '(\w+)'", "`int` gets `{0}`"),
     (r"^unsupported operand type\(s\) for .*: '(\w+)' and '(\w+)'", "operands are `{0}` and `{1}`"),
@@ -162,7 +166,8 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
     ),
     (r"^Unsupported output type in exported graph output: <class '(\w+)'>", "an output is `{0}`"),
     (r"std::bad_alloc", "it asks for too much memory"),
-    # other compilers
+    # other compilers, and their sanitizers
+    (r"^runtime error: (([^:]+?) in [\w ]+)$", "{0}", "{1}"),
     (
         r"^LLVM module verification failed with the following errors: (.+?)(?: instruction)?(?: %| store| call|$)",
         "LLVM says: {0}",

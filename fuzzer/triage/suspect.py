@@ -53,13 +53,26 @@ class Suspect:
         """For example `suspect: one of conv2d, relu; codegen: CreateAdd in codegen_llvm.cc`."""
         match self.certainty:
             case Certainty.SEEN:
-                call = self.call or self.operators[0]
+                call = _shortened(self.call) or self.operators[0]
             case Certainty.ONE_OF:
                 call = f"one of {', '.join(self.operators)}"
             case Certainty.UNKNOWN:
                 call = ""
-        own = f"its own failure is a {self.shows_as.replace('-', ' ')}" if self.shows_as else ""
+        own = f"it gives a {self.shows_as.replace('-', ' ')}, and a later call fails" if self.shows_as else ""
         return f"suspect: {'; '.join(filter(None, (call, own, self.part)))}" if self.is_known else "no suspect"
+
+
+def _shortened(call: str) -> str:
+    """The call for a line of a list: what all operands share once, and no attribute that is not given."""
+    typed, *parts = [part for part in call.split("; ") if not part.endswith(": None")]
+    name, _, dtypes = typed.partition(" of ")
+    first = " of ".join(filter(None, (name, _once(dtypes))))
+    return "; ".join((first, *(f"rank {_once(part[5:])}" if part.startswith("rank ") else part for part in parts)))
+
+
+def _once(words: str) -> str:
+    """bfloat16, bfloat16, bfloat16: bfloat16."""
+    return ", ".join(dict.fromkeys(words.split(", "))) if len(set(words.split(", "))) == 1 else words
 
 
 NO_SUSPECT = Suspect()

@@ -180,7 +180,8 @@ def causes_in(campaign: Path) -> Causes:
     except Invalid as error:  # `fuzz status --repair` makes the index again
         met = {}
         unreadable.append(str(error))
-    families = ranked(kept)
+    shipped = _shipped(campaign / finding_file.CRASHES, {doc.slug for _, doc in read})
+    families = ranked(kept, shipped)
     listed = [left for family in families if (left := family.without(apart))]
     sightings = [doc for _, doc in finding_file.readable(finding_file.folders_in(campaign / WAITING))]
     docs = [doc for _, doc in read]
@@ -196,7 +197,7 @@ def causes_in(campaign: Path) -> Causes:
         Counter(reason for _, doc in kept if (reason := apart(doc))),
         duplicates,
         {doc.slug: folder for folder, doc in kept},
-        _shipped(campaign / finding_file.CRASHES, {doc.slug for _, doc in read}),
+        shipped,
         len(finding_file.folders_in(campaign / PARKED)),
         unreadable,
         {doc.slug: met[doc.signature] for doc in docs if doc.signature in met},

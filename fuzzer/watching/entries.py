@@ -60,8 +60,11 @@ def _words(family: Family, facts: Facts) -> Iterator[str]:
         yield "known"
     elif any(facts.began is not None and doc.found >= facts.began and doc.slug not in facts.shipped for doc in docs):
         yield "new"
-    if len(docs) > 1:
-        yield number_of(len(docs), "finding")
+    own = [doc for doc in docs if known or doc.slug not in facts.shipped]
+    if len(own) > 1:
+        yield number_of(len(own), "finding")
+    if len(own) < len(docs):
+        yield f"perhaps the known {docs[len(own)].slug}"
     if met := sum(facts.met.get(doc.slug, 0) for doc in docs):
         yield f"met in {number_of(met, 'test')}"
     elif known:

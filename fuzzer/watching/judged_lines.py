@@ -18,9 +18,10 @@ def judged_lines(found: JudgedCounts) -> Iterator[str]:
         yield f"{found.judged:,} of {found.elements:,} elements are judged{reasons}"
     if found.with_floats:
         parts = (
-            (found.no_float, "judge no float"),
-            (found.few_floats, f"at most {FEW_FLOATS}"),
-            (found.equal_floats, "no two different ones"),
+            (found.no_float, "no float is judged"),
+            (found.few_floats, f"at most {FEW_FLOATS} are judged"),
+            (found.equal_floats, "all judged ones are equal"),
         )
-        shares = ", ".join(f"{count / found.with_floats:.1%} {what}" for count, what in parts)
-        yield f"of {number_of(found.with_floats, 'test')} with floats in their results, {shares}"
+        shares = ", ".join(f"in {count} {what}" for count, what in parts if count)
+        tests = f"{number_of(found.with_floats, 'test')} with floats in their results"
+        yield f"{tests}: {shares or 'in each, several different ones are judged'}"

@@ -6,7 +6,7 @@ has the highest score, each next one is the furthest from all before it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -30,7 +30,7 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Findings that one fix would probably mend, the most severe first."""
+    """Findings that one fix would probably mend, the most severe first, but those that ship with difftvm last."""
 
     members: tuple[Ranked, ...]
 
@@ -45,16 +45,21 @@ class Family:
         return Family(left) if left else None
 
 
-def ranked(findings: Iterable[tuple[Path, FindingDoc]]) -> list[Family]:
-    """Return the families of findings, each with its folder given, in the order in which people should read them."""
+def ranked(findings: Iterable[tuple[Path, FindingDoc]], shipped: Set[str] = frozenset()) -> list[Family]:
+    """Return the families of findings, each with its folder given, in the order in which people should read them. Of a
+    family, the names of `shipped` come last: what a campaign has found must not stand below what everybody knows."""
     found = {}
     for members in families(findings):
         known = [_ranked(folder, doc) for folder, doc in members]
-        family = Family(tuple(sorted(known, key=lambda each: (-each.severity.score, each.doc.slug))))
+        family = Family(tuple(sorted(known, key=lambda each: _place_in_family(each, shipped))))
         found[family.lead.doc.slug] = family
     leads = [family.lead for family in found.values()]
     order = (each for level in Level for each in furthest_first([one for one in leads if one.severity.level is level]))
     return [found[each.doc.slug] for each in order]
+
+
+def _place_in_family(member: Ranked, shipped: Set[str]) -> tuple[bool, float, str]:
+    return member.doc.slug in shipped, -member.severity.score, member.doc.slug
 
 
 def _ranked(folder: Path, doc: FindingDoc) -> Ranked:

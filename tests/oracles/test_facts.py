@@ -71,6 +71,21 @@ def test_an_ill_formed_module_is_found_however_the_lane_ends(outcome: Outcome) -
     ]
 
 
+@pytest.mark.parametrize(
+    ("outcome", "follows"),
+    [
+        (ran_with(ill_formed=BROKEN), ""),
+        (ran_with(ill_formed=BROKEN, modified=("x0",)), Kind.MODIFIED_INPUT),
+        (Raised(Stage.COMPILE, "tvm.error.InternalError", "no", facts=Facts(ill_formed=BROKEN)), Kind.INTERNAL_ERROR),
+        (Died(Stage.COMPILE, Cause.SIGNAL, 11, facts=Facts(ill_formed=BROKEN)), Kind.DIED),
+    ],
+)
+def test_an_ill_formed_module_does_not_hide_what_its_lane_shows_then(outcome: Outcome, follows: str) -> None:
+    (finding,) = judge_all(CASE, {TORCH: ran_with(), TVM: outcome})
+    assert finding.kind is Kind.ILL_FORMED
+    assert finding.evidence == replace(BROKEN, follows=follows)
+
+
 def test_an_ill_formed_module_of_the_importer_has_the_stage_import() -> None:
     (finding,) = well_formed(CASE, {TVM: ran_with(ill_formed=replace(BROKEN, after="import"))})
     assert finding.stage is Stage.IMPORT

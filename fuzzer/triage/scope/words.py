@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from fuzzer.triage.scope.statement import (
     LEAST_HELD_OUT,
+    Answer,
     Condition,
     Relation,
     Scope,
@@ -37,7 +38,12 @@ def sentence(scope: Scope, graph: Graph) -> str:
         condition = table_in_words(scope.variations)
         if condition:
             return f"In the table it fails where {condition}; no simple condition fits all other cases."
-        return "" if not scope.cases else "No simple condition says when it fails."
+        if not scope.cases:
+            return ""
+        answers = {each.answer for each in scope.variations}
+        if Answer.FAILS in answers and Answer.PASSES not in answers:
+            return "No simple condition says when it passes: nothing in the table does."
+        return "No simple condition says when it fails."
     right, of = scope.inside.right + scope.outside.right, scope.inside.of + scope.outside.of
     confirmed = f"{right} of {of} held-out cases agree" if of else "no other case could confirm it"
     fails = "It fails" if of >= LEAST_HELD_OUT and scope.inside.right else "Perhaps it fails"

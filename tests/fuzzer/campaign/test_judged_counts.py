@@ -40,7 +40,8 @@ def test_the_lines() -> None:
     assert list(judged_lines(counted(*FOUND))) == [
         "18 of 24 elements are judged; 16.67% not: the tolerance is as wide as the number; "
         "8.33% not: rounding decides it",
-        "of 4 tests with floats in their results, 25.0% judge no float, 50.0% at most 2, 75.0% no two different ones",
+        "4 tests with floats in their results: in 1 no float is judged, "
+        "in 2 at most 2 are judged, in 3 all judged ones are equal",
     ]
     assert list(judged_lines(counted(FOUND[4]))) == ["4 of 4 elements are judged"]
     assert list(judged_lines(JudgedCounts())) == []

@@ -30,6 +30,7 @@ from fuzzer.triage.scope.statement import Answer, Condition, Hits, Property, Rel
 from generators.table import TABLE
 from oracles.finding import Component, Kind, Mismatch, WorstElement
 from oracles.lane import LaneSpec
+from oracles.outcome import IllFormed
 
 LANES = {lane.name: lane for lane in EVERY_TVM_LANE}
 FLOATS = ("float32[2,3]",)
@@ -161,7 +162,7 @@ def test_a_silent_wrong_result_of_a_common_operator_is_critical(doc: FindingDoc)
     found = severity(doc)
     assert (found.score, found.level) == (90.0, Level.CRITICAL)
     assert found.reasons[0] == "the result is silently wrong"
-    assert found.reasons[-1].endswith("files of published models call conv2d")
+    assert found.reasons[-1].endswith("files of published models call it")
 
 
 def test_what_is_silent_is_worse_than_what_is_loud_and_memory_is_worst(doc: FindingDoc) -> None:
@@ -264,3 +265,14 @@ def test_the_table_of_usage_names_rows_and_its_sources() -> None:
     assert used.keys() <= TABLE.keys()
     assert all(0 < count <= total for count in used.values())
     assert used["linear"] > used["conv2d"] > used["max_pool2d"] > used["selu"]
+
+
+def test_of_an_ill_formed_module_the_worst_that_follows_counts(doc: FindingDoc) -> None:
+    def of(follows: str) -> Severity:
+        evidence = StoredEvidence(ill_formed=IllFormed("FuseOps", "ValueError", "no", follows))
+        return severity(doc, kind=Kind.ILL_FORMED, evidence=evidence)
+
+    alone, wrong, aliased = of(""), of(Kind.WRONG_VALUE), of(Kind.ALIASED_OUTPUT)
+    assert alone.reasons[0] == aliased.reasons[0] == "the module is ill-formed"
+    assert alone.score == aliased.score < wrong.score == severity(doc).score
+    assert wrong.reasons[0] == "the module is ill-formed, and then the result is silently wrong"

@@ -282,7 +282,7 @@ def test_a_title_is_text() -> None:
 
 def test_a_component_other_than_tvm_is_named() -> None:
     text = issue.text(record(FLIP, Kind.WRONG_VALUE, TVM, Mismatch(0, "1", "2"), component=Component.EXPORTER))
-    assert text.startswith("# [Bug][torch export] `torch.flip` gives wrong values\n")
+    assert text.startswith("# [Bug][torch export] Exported `torch.flip` gives wrong values\n")
     assert "* at fault: torch export, not TVM\n" in text
 
 

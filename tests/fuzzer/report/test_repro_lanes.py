@@ -85,6 +85,9 @@ EVIDENCE: list[tuple[Kind, Evidence]] = [
     (Kind.ILL_FORMED, IllFormed("import", "tvm.error.InternalError", "no")),
     (Kind.ILL_FORMED, IllFormed("FuseOps", "tvm.error.InternalError", "no")),
     (Kind.ILL_FORMED, IllFormed("ScriptRoundTrip", "tvm.error.InternalError", "no")),
+    (Kind.ILL_FORMED, IllFormed("import", "tvm.error.InternalError", "no", Kind.WRONG_VALUE)),
+    (Kind.ILL_FORMED, IllFormed("FuseOps", "tvm.error.InternalError", "no", Kind.INTERNAL_ERROR)),
+    (Kind.ILL_FORMED, IllFormed("FuseOps", "tvm.error.InternalError", "no", Kind.DIED)),
     (
         Kind.CHECKER_GAP,
         Mutant("an argument less", MutantFate.RAISED, "no", True, '[[1, {"type": "None"}], [2, {"a": true}]]'),
@@ -230,10 +233,20 @@ def test_a_round_trip_is_held_against_its_sibling(warm: WarmPython, name: str, t
 
 
 @pytest.mark.tvm
+@pytest.mark.parametrize("follows", ["", Kind.WRONG_VALUE])
 @pytest.mark.parametrize("after", ["import", "LegalizeOps", "FuseOps"])
-def test_a_checker_that_is_content_exits_0(warm: WarmPython, after: str, tmp_path: Path) -> None:
-    done = warm.run(script(NAMED["zero"], Kind.ILL_FORMED, IllFormed(after, "ValueError", "no")), tmp_path)
+def test_a_checker_that_is_content_exits_0(warm: WarmPython, after: str, follows: str, tmp_path: Path) -> None:
+    done = warm.run(script(NAMED["zero"], Kind.ILL_FORMED, IllFormed(after, "ValueError", "no", follows)), tmp_path)
     assert done.returncode == 0, done.output
+
+
+@pytest.mark.tvm
+def test_a_checker_that_is_content_with_a_wrong_result_exits_1(warm: WarmPython, tmp_path: Path) -> None:
+    evidence = IllFormed("FuseOps", "ValueError", "no", Kind.WRONG_VALUE)
+    wrong = script(NAMED["zero"], Kind.ILL_FORMED, evidence).replace("[output.numpy() for", "[output.numpy() + 1 for")
+    done = warm.run(wrong, tmp_path)
+    assert done.returncode == 1, done.output
+    assert " instead of " in done.output
 
 
 @pytest.mark.tvm

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fakes import TVM, TVM_C, TVM_ONNX
+from fakes import ONNXRUNTIME, TVM, TVM_C, TVM_ONNX
 from graphs_by_hand import case_of
 from records import record
 
@@ -110,6 +110,14 @@ BUG = "[Bug][Relax]"
         (
             title_of(Kind.ILL_FORMED, IllFormed("FuseOps", "E", "no")),
             f"{BUG} `FuseOps` on {OPS} gives an ill-formed module: no",
+        ),
+        (
+            title_of(Kind.ILL_FORMED, IllFormed("FuseOps", "E", "no", Kind.REJECTED)),
+            f"{BUG} `FuseOps` on {OPS} gives a module that does not compile",
+        ),
+        (
+            title_of(Kind.ILL_FORMED, IllFormed("FuseOps", "E", "no", Kind.WRONG_SHAPE)),
+            f"{BUG} `FuseOps` on {OPS}: it gives wrong results",
         ),
         (
             title_of(Kind.CHECKER_GAP, Mutant("an argument less", MutantFate.DIED)),
@@ -263,5 +271,11 @@ def test_every_kind_has_a_title_that_has_room(kind: Kind) -> None:
 
 
 def test_what_others_get_wrong_is_not_tagged_relax() -> None:
+    wrong = Mismatch(0, "1", "2", worst=WorstElement((0,), 1.0, 2.0, 1.0, 0.1))
+    exported = record(CONV, Kind.WRONG_VALUE, TVM_ONNX, wrong, component=Component.EXPORTER)
+    assert titles.title(exported).endswith("`F.conv2d` + `torch.relu` exported to ONNX gives wrong values")
     finding = record(CONV, Kind.REJECTED, TVM, Raised(Stage.EXPORT, "E", "no way"), component=Component.EXPORTER)
     assert titles.title(finding) == f"[Bug][torch export] Exporting {OPS} fails: no way"
+    refused = Raised(Stage.LOAD, "a.Fail", "two inputs of a node have other types")
+    finding = record(CONV, Kind.REJECTED, ONNXRUNTIME, refused, component=Component.EXPORTER)
+    assert titles.title(finding) == "[Bug][torch export] Loading a model fails: two inputs of a node have other types"

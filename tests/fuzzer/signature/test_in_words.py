@@ -98,7 +98,7 @@ OF_CAMPAIGNS = {
     "meshgrid expects all input tensors to have the same dtype. Found T.int64 and T.float32":
         "int64 and float32 inputs",
     "SliceScatter op requires the input data to have the same type as src. However, the given types are data: "
-    "T.float32, src: T.bool": "bool for data of float32",
+    "T.float32, src: T.bool": "src of bool",
     "Check failed: x->dtype == y->dtype (T.bool vs. T.float32) : x and y must have the same dtype: T.bool vs T.float32":
         "bool and float32 operands",
     "Check failed: (data_type == PrimType::Float(32) || data_type == PrimType::Float(16)) is false: layer_norm: only "
@@ -121,7 +121,7 @@ OF_CAMPAIGNS = {
     "broadcast_to expects the input tensor shape is broadcastable to the target shape. The target shape at dim 0 is "
     "T.int64(1) while the input tensor shape at dim 0 is T.int64(2), which are not equal.": "size 2 to 1",
     "Reshape expects the new shape to be convertible from the old shape. However, the old shape is R.shape([2]), with "
-    "product T.int64(2), while the new shape is R.shape([]), with product T.int64(1)": "2 elements to 1",
+    "product T.int64(2), while the new shape is R.shape([]), with product T.int64(1)": "2 elements become 1",
     "index 1 is out of bounds for axis 0 with size 1": "index 1 for size 1",
     "index_tensor: cannot broadcast index shapes. Mismatch at axis 0: T.int64(2) vs T.int64(3)":
         "indices of sizes 2 and 3",
@@ -131,7 +131,6 @@ OF_CAMPAIGNS = {
     "R.Prim types, but expression R.equal(gv, x0) has LHS gv, which has Type R.Shape([1])": "an operand is `R.Shape`",
     "Node cannot handle ShapeExpr inputs.": "an input is a shape",
     "output 0 of the compiled function is a shape, no tensor": "output 0 is a shape",
-    "Cannot convert sub with type <class 'torch.fx.node.Node'> to `relax.Expr`": "`sub` is no `relax.Expr`",
     "Cannot cast <class 'NoneType'> to list of Expr": "`NoneType` is no list",
     "int() argument must be a string, a bytes-like object or a real number, not 'Add'": "`int` gets `Add`",
     "unsupported operand type(s) for ** or pow(): 'IntImm' and 'float'": "operands are `IntImm` and `float`",
@@ -145,6 +144,18 @@ OF_CAMPAIGNS = {
         "one of two layouts is unknown",
     "Check failed: (current_subtree_ == -1) is false: There should be a compute block if there is only one subtree "
     "under the root.": "there is no compute block",
+    "/tmp/lib0.c:572:29: runtime error: signed integer overflow: 1 - -9 cannot be represented in type 'long int'":
+        "signed integer overflow",
+    "dtype mismatch between input (float32) and attribute (6)": "the dtype is not float32, as that of the input",
+    "Reshape expects the new shape to be convertible from the old shape. However, the old shape is R.shape([0, 1]), "
+    "with product T.int64(0), while the new shape is R.shape([1, 1]), with product T.int64(1)": "0 elements become 1",
+    "Check failed: (lhs_ty.as<TensorTypeNode>()) is false: Arguments to binary operators must be either R.Tensor or "
+    "R.Prim types, but expression R.mod(gv8, x4) has LHS gv8, which has Type T.Tuple(R.Te": "an operand is a tuple",
+    "Cannot convert sub with type <class 'torch.fx.node.Node'> to `relax.Expr`": "`Node` is no `relax.Expr`",
+    "IndexPut requires the input data to have the same type as values. However, the given types are data: T.float32, "
+    "values: T.int64": "values of int64",
+    "Only one of scales and sizes can be provided in Resize.": "scales and sizes are both given",
+    "object of type 'NoneType' has no len()": "`None` has no length",
 }  # fmt: skip
 """Messages that are not recorded, and their shortest texts."""
 

@@ -59,6 +59,16 @@ def shown(*wrong: bool) -> Outcomes:
     return {**fakes.references(*right), fakes.TVM: Ran(outputs)}
 
 
+def test_a_list_says_once_what_all_operands_share_and_nothing_of_what_is_not_given() -> None:
+    call = "Attention of bfloat16, bfloat16; rank 3, 3; softcap: float zero; softmax_precision: None"
+    suspect = Suspect(("Attention-24",), call, Certainty.SEEN)
+    assert suspect.words == "suspect: Attention of bfloat16; rank 3; softcap: float zero"
+    assert (
+        replace(suspect, call="where of bool, float32; rank 2, 1").words == "suspect: where of bool, float32; rank 2, 1"
+    )
+    assert replace(suspect, call="rand; rank 1").words == "suspect: rand; rank 1"
+
+
 def test_the_only_call_comes_with_its_operands_and_the_classes_of_its_attributes() -> None:
     case = case_of({"x0": "float16[2,3]"}, [("v0", "cumsum", "x0", {"dim": -1})], "v0")
     died = replace(WRONG, kind=Kind.DIED, evidence=Died(Stage.RUN, Cause.SIGNAL, 11))
@@ -70,7 +80,7 @@ def test_what_gave_a_wrong_type_is_suspected_and_not_what_raised() -> None:
     raised = Raised(Stage.IMPORT, "TypeError", "In relax.abs: no float", facts=facts)
     suspect = suspect_of(CHAIN, replace(refused(), evidence=raised), {})
     assert suspect == replace(surely("neg of float32; rank 1"), shows_as=Kind.WRONG_DTYPE)
-    assert suspect.words == "suspect: neg of float32; rank 1; its own failure is a wrong dtype"
+    assert suspect.words == "suspect: neg of float32; rank 1; it gives a wrong dtype, and a later call fails"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from fuzzer.findings import finding_file
 from fuzzer.findings.finding_doc import FindingDoc, StoredEvidence
 from fuzzer.findings.severity import Level, Severity
 from fuzzer.triage.investigate import Investigated, Sighting
-from fuzzer.watching.entries import Facts, entries
+from fuzzer.watching.entries import Facts, entries, entry
 from fuzzer.watching.ranking import (
     CSV_HEAD,
     UNSPECIFIED,
@@ -83,6 +83,21 @@ def test_each_finding_is_in_one_family_with_the_most_severe_first(doc: FindingDo
     assert sorted(each.doc.slug for family in found for each in family.members) == sorted(each.slug for each in docs)
     for family in found:
         assert family.lead.severity.score == max(each.severity.score for each in family.members)
+
+
+def test_what_a_campaign_found_stands_before_what_ships(doc: FindingDoc, saved: Path) -> None:
+    """A cause that is new is not shown by the title of a finding that everybody knows."""
+    lane = replace(doc.lane, target="c")
+    docs = [doc, msgspec.structs.replace(doc, slug="own", lane=lane)]
+    assert [[each.doc.slug for each in family.members] for family in ranked((saved, each) for each in docs)] == [
+        [doc.slug, "own"]
+    ]
+    (family,) = ranked(((saved, each) for each in docs), {doc.slug})
+    assert [each.doc.slug for each in family.members] == ["own", doc.slug]
+    facts = Facts({each.slug: saved for each in docs}, shipped=frozenset({doc.slug}), began=0.0)
+    line = entry(family, facts, Titles())
+    assert f"  [new; perhaps the known {doc.slug}; " in line
+    assert line.endswith("  own")
 
 
 def test_a_family_names_its_other_findings(doc: FindingDoc) -> None:

@@ -74,6 +74,9 @@ def test_the_sentence_says_how_many_cases_agree() -> None:
     assert sentence(Scope(statement, cases=60), ADD) == unconfirmed
     assert sentence(Scope(cases=60), ADD) == "No simple condition says when it fails."
     assert sentence(Scope(), ADD) == ""
+    fails = Variation("dtype of x0", "float32", Answer.FAILS), Variation("dtype of x0", "bfloat16", Answer.OTHER)
+    nothing = "No simple condition says when it passes: nothing in the table does."
+    assert sentence(Scope(variations=fails, cases=72), ADD) == nothing
     rows = [("NaN", Answer.FAILS), ("infinite", Answer.FAILS), ("zeros", Answer.PASSES), ("positive", Answer.PASSES)]
     table = tuple(Variation("numbers of x0", value, answer) for value, answer in rows)
     condition = "In the table it fails where x0 is NaN or infinite; no simple condition fits all other cases."
