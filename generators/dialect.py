@@ -134,6 +134,7 @@ class Dialect:
     none_is_left_out  whether an attribute that is None is not in the call
     plain_percent     how many calls in a hundred have the plain form, where there are others
     roles             what an input of each role is called
+    flattening        titles of operators whose results are often equal, or always, although their operands are not
     """
 
     name: str
@@ -161,6 +162,7 @@ class Dialect:
     none_is_left_out: bool
     plain_percent: int
     roles: Mapping[Role, str]
+    flattening: frozenset[str] = frozenset()
 
     @property
     def is_file(self) -> bool:
@@ -183,6 +185,11 @@ class Dialect:
     def rows_at(self, opset: int) -> Sequence[Op]:
         """The rows that a graph of this opset may have."""
         return self.opsets.rows_at(opset) if self.opsets else self.drawn()
+
+
+def names_in(text: str) -> frozenset[str]:
+    """The names in a text, which blanks separate."""
+    return frozenset(text.split())
 
 
 def object_of(place: str) -> Callable[[], Any]:

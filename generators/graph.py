@@ -29,6 +29,7 @@ from generators.symbolic import Expr as Expr
 from generators.types import DRAWN as DRAWN
 from generators.types import DTYPE_NAMES as DTYPE_NAMES
 from generators.types import FLOATS as FLOATS
+from generators.types import HALVES as HALVES
 from generators.types import INTEGERS as INTEGERS
 from generators.types import Array as Array
 from generators.types import Dim as Dim

@@ -80,6 +80,7 @@ class DType(StrEnum):
 
 
 FLOATS = (DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16)
+HALVES = (DType.FLOAT16, DType.BFLOAT16)
 INTEGERS = (DType.INT64, DType.INT32, DType.INT16, DType.INT8, DType.UINT8)
 UNDRAWN = (DType.UINT16, DType.UINT32, DType.UINT64)
 """Values of files may have these dtypes. No row takes them, and nothing draws them."""

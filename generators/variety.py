@@ -9,19 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from generators.dialect import dialect_named
 from generators.graph import Form, Graph, Layout, TensorType
 
 LEAST = 3
 """Tensors with fewer elements do not count: one or two of them are easily equal, or not judged."""
-
-_OF_TORCH = """adaptive_avg_pool3d batch_norm clamp cosine_similarity empty_like empty_shape expand_as eye_size fill
-    fill_tensor full_like full_size heaviside index_fill index_fill_tensor log_softmax masked_fill masked_fill_tensor
-    new_full new_zeros ones_like ones_shape over_size plus_size sign softmax zeros_like"""
-_OF_ONNX = "Clip HardSigmoid Hardmax LogSoftmax MaxRoiPool Sign Softmax"
-_OF_RELAX = """relax.clip relax.full_like relax.nn.group_norm relax.nn.log_softmax relax.nn.softmax relax.ones_like
-    relax.sign relax.zeros_like"""
-FLATTENING = frozenset(name for names in (_OF_TORCH, _OF_ONNX, _OF_RELAX) for name in names.split())
-"""Operators whose results are often equal, or always, although their operands are not."""
 
 
 def may_differ(graph: Graph) -> frozenset[str]:
@@ -31,8 +23,9 @@ def may_differ(graph: Graph) -> frozenset[str]:
         for item in graph.inputs
         if _is_large(item.value.type, item.value.type.sizes[0] if item.layout is Layout.EXPANDED else 1)
     }
+    flattening = dialect_named(graph.dialect).flattening
     for node in graph.nodes:
-        if node.title not in FLATTENING and not found.isdisjoint(node.args):
+        if node.title not in flattening and not found.isdisjoint(node.args):
             found.update(value.name for value in node.results if _is_large(value.type))
     return frozenset(found)
 

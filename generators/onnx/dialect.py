@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from generators.dialect import Dialect, Opsets, Words, function_of, object_of
+from generators.dialect import Dialect, Opsets, Words, function_of, names_in, object_of
 from generators.graph import Role
 
 
@@ -60,4 +60,5 @@ DIALECT = Dialect(
     none_is_left_out=True,
     plain_percent=70,
     roles={Role.INPUT: "input", Role.PARAM: "initializer", Role.BUFFER: "Constant"},
+    flattening=names_in("Clip HardSigmoid Hardmax LogSoftmax MaxRoiPool Sign Softmax"),
 )

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from generators.graph import HALVES
 from generators.types import DTYPE_NAMES, DType
 
 FILE = Path(__file__).with_name("schemas.json")
@@ -93,7 +94,7 @@ class Schema:
             return (DType(type),)
         allowed = self.types.get(type, ())
         taken = self.kernels.get(type, allowed)
-        halves = (DType.FLOAT16, DType.BFLOAT16) if DType.FLOAT32 in taken else ()
+        halves = HALVES if DType.FLOAT32 in taken else ()
         return tuple(dtype for dtype in allowed if dtype in taken or dtype in halves)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from generators.dialect import Dialect, Words, function_of, object_of
+from generators.dialect import Dialect, Words, function_of, names_in, object_of
 from generators.graph import Role
 
 DIALECT = Dialect(
@@ -39,4 +39,6 @@ DIALECT = Dialect(
     none_is_left_out=False,
     plain_percent=55,
     roles={Role.INPUT: "input", Role.PARAM: "constant", Role.BUFFER: "constant"},
+    flattening=names_in("""relax.clip relax.full_like relax.nn.group_norm relax.nn.log_softmax relax.nn.softmax
+        relax.ones_like relax.sign relax.zeros_like"""),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from generators.dialect import Dialect, Words, function_of, object_of
+from generators.dialect import Dialect, Words, function_of, names_in, object_of
 from generators.graph import Graph, Invalid, Node, Role
 
 if TYPE_CHECKING:  # the record loads no array library
@@ -73,4 +73,7 @@ DIALECT = Dialect(
     none_is_left_out=False,
     plain_percent=40,
     roles={Role.INPUT: "input", Role.PARAM: "parameter", Role.BUFFER: "parameter"},
+    flattening=names_in("""adaptive_avg_pool3d batch_norm clamp cosine_similarity empty_like empty_shape expand_as
+        eye_size fill fill_tensor full_like full_size heaviside index_fill index_fill_tensor log_softmax masked_fill
+        masked_fill_tensor new_full new_zeros ones_like ones_shape over_size plus_size sign softmax zeros_like"""),
 )

@@ -1,4 +1,5 @@
-"""Decorates checks of operator rows. One test checks sixteen rows, and reports an error for each row that fails.
+"""Checks of operator rows, and small calls of a row. One test checks sixteen rows, and reports an error for each row
+that fails.
 
 A test for each row would take more time to collect and report than most of the checks take.
 """
@@ -9,10 +10,13 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
+from generators.builder import Builder, Limits
+from generators.choice import NumpySource
 from generators.op import Op
 from generators.torch.ops import OPS
 
 ROWS_OF_A_TEST = 16
+SMALL = Limits(max_numel=128)
 
 Check = Callable[[Op], None]
 
@@ -47,3 +51,9 @@ def check_rows(check: Check, rows: Iterable[Op]) -> None:
     if errors:
         names = ", ".join(error.__notes__[-1].removeprefix("row: ") for error in errors)
         raise BaseExceptionGroup(f"{check.__name__}: {names}", errors)
+
+
+def builders(op: Op, count: int, seed: int = 14) -> list[Builder]:
+    """Return builders of graphs that end in a drawn call of the row."""
+    drawn_builders = [Builder(NumpySource(seed, index), SMALL) for index in range(count)]
+    return [builder for builder in drawn_builders if builder.grow(op)]

@@ -69,7 +69,7 @@ def with_wrong_operand(types: list[TensorType], rng: Random) -> list[TensorType]
 def test_nonsensical_calls_give_types_or_raise_invalid(half: int) -> None:
     rng, refused, accepted = Random(half), 0, 0
     for op in list(TABLE.values())[half::2]:
-        if op.name == "torch_call":  # never drawn: tests/fuzzer/evaluation/test_sweep.py
+        if op.name == "torch_call":  # never drawn: tests/fuzzer/evaluation/test_sample_calls.py
             continue
         types, attrs = call_of(op)
         fitting = {key: [attrs[key], *filter(kind.accepts, NONSENSE)] for key, kind in op.schema.items()}

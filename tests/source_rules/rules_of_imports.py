@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from source_file import PACKAGES, SourceFile, names_of_files
 from source_rule import ANY, Place, Rule
 
+from generators.dialect_names import NAMES
+
 COMPILERS = {"torch", "tvm", "onnx", "onnxruntime"}
 RUN_IN_CHILDREN = (
     *("fuzzer/lanes/", "fuzzer/children/", "fuzzer/seeds/reader/"),
@@ -34,12 +36,20 @@ def module_of(name: str) -> str:
 MODULES_OF_LANES = {module_of(name) for name in names_of_files("fuzzer/lanes/") if name not in LANES_AS_DATA}
 MODULES_OF_PROGRAMS = tuple(folder.strip("/").replace("/", ".") for folder in PROGRAMS)
 
+SHARED = "generators/shared/"
+
 Finder = Callable[[SourceFile], Iterator[Place]]
 
 
 def imports_of(is_wrong: Callable[[str], bool]) -> Finder:
     """Finds the imports whose full names are wrong."""
     return lambda file: (Place(1, name) for name in sorted(file.imports) if is_wrong(name))
+
+
+def rows_of_others(dialect: str) -> Callable[[str], bool]:
+    """Whether a module is of a dialect, and not of this one."""
+    others = {f"generators.{name}" for name in NAMES if name != dialect}
+    return lambda name: ".".join(name.split(".")[:2]) in others
 
 
 def packages_of(wrong: Iterable[str]) -> Finder:
@@ -95,6 +105,15 @@ RULES = (
         places=packages_but("generators", "numpy", "ml_dtypes", "msgspec", "safetensors"),
         exceptions={"generators/strategies.py: hypothesis": (1, "strategies of Hypothesis")},
         example="import torch",
+    ),
+    *(
+        Rule(
+            says=f"the rows of {dialect or 'no dialect'} import no rows of another: {SHARED} has what they share",
+            files=(f"generators/{dialect}/" if dialect else SHARED,),
+            places=imports_of(rows_of_others(dialect)),
+            example=f"import generators.{next(name for name in NAMES if name != dialect)}.ops",
+        )
+        for dialect in (*NAMES, "")
     ),
     Rule(
         says="oracles import generators and numpy",

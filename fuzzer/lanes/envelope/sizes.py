@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from generators.graph import FLOATS, DType, Node
+from generators.graph import FLOATS, HALVES, DType, Node
 from generators.op import Arithmetic, Types
 from generators.table import TABLE
 
@@ -15,8 +15,6 @@ FUNCTION_UNITS = 4.0
 """The largest error of math libraries and of vectorised functions, in units in the last place (docs/tolerance.md)."""
 
 MANY_TERMS = 1000
-
-HALVES = (DType.FLOAT16, DType.BFLOAT16)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,11 @@ from generators.graph import Node
 from generators.guards import range_of
 from generators.onnx.call import Call
 from generators.onnx.operator import NodeForm
-from generators.onnx.ops.axes import axis_in, product
+from generators.onnx.ops.axes import axis_in
 from generators.onnx.schema import OLDEST
 from generators.onnx.unlisted import UnlistedForm
 from generators.op import Types
+from generators.shared.sizes import product
 from generators.table import TABLE
 
 

@@ -10,13 +10,13 @@ from generators.choice import ChoiceSource
 from generators.graph import Attr, Attrs, DType, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import Constant, Operator, Results
-from generators.onnx.ops.axes import axis_in, product, some_axis
+from generators.onnx.ops.axes import axis_in, some_axis
 from generators.onnx.ops.elementwise import one_term
 from generators.onnx.ops.operands import float32, one, same_type, tensor, tensor_of_model, thinned
 from generators.onnx.ops.pairs import two_terms
 from generators.onnx.schema import MICROSOFT, Schema
 from generators.op import BOOL, NUMBER, Arithmetic, one_of, require
-from generators.torch.ops.rules import broadcast
+from generators.shared.sizes import broadcast, product
 
 Draw = Callable[[ChoiceSource, Call], Attrs]
 

@@ -14,8 +14,8 @@ from generators.onnx.operator import OUTPUTS, Operator, Results
 from generators.onnx.ops.operands import float32
 from generators.onnx.schema import Schema
 from generators.op import AttrKind, require
-from generators.torch.ops.contraction import further
-from generators.torch.ops.rules import broadcast
+from generators.shared.draws import further
+from generators.shared.sizes import broadcast
 
 _WIDTHS = (1, 2, 3, 4, 8)
 _LENGTHS = (1, 2, 3, 5, 8)

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from generators.choice import ChoiceSource
 from generators.graph import TensorType
 from generators.onnx.call import Call
 from generators.onnx.schema import Schema
 from generators.op import require
-from generators.torch.ops.indexing import agreed as agreed
-from generators.torch.ops.indexing import agreed_axis as agreed_axis
-from generators.torch.ops.indexing import least as least
 
 FROM_END = 11
 """The first opset whose operators take axes that are counted from the end, but for those that always did."""
-
-
-def product(sizes: Iterable[int]) -> int:
-    out = 1
-    for size in sizes:
-        out = size * out
-    return out
 
 
 def counts_from_end(schema: Schema) -> bool:

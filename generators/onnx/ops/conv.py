@@ -9,14 +9,13 @@ from generators.choice import ChoiceSource
 from generators.graph import Attr, Attrs, DType, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import Operator
-from generators.onnx.ops.axes import product
 from generators.onnx.ops.operands import tensor, tensor_of_model
 from generators.onnx.ops.windows import AUTO_PAD, draw_padding, draw_steps, each, images, padding, slid
 from generators.onnx.schema import Schema
 from generators.op import Arithmetic, require
 from generators.operator_class import OperatorClass
-from generators.torch.ops.contraction import further
-from generators.torch.ops.conv import CHANNELS, KERNELS
+from generators.shared.draws import CHANNELS, KERNELS, further
+from generators.shared.sizes import product
 
 # --- shared by both directions
 

@@ -8,37 +8,17 @@ from generators.domain import within
 from generators.graph import Attrs, DType, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import PATTERN, Constant, Operator
-from generators.onnx.ops.axes import (
-    agreed,
-    agreed_axis,
-    axes_in,
-    axis_in,
-    least,
-    product,
-    some_axis,
-    with_size,
-    written,
-)
+from generators.onnx.ops.axes import axes_in, axis_in, some_axis, with_size, written
 from generators.onnx.ops.operands import one, tensor, tensor_of_model
 from generators.onnx.schema import Schema
 from generators.op import INTS, require
+from generators.shared.draws import agreed, agreed_axis
+from generators.shared.sizes import least, product, sliced
 
 # --- Slice
 
 FAR = {DType.INT64: 2**63 - 1, DType.INT32: 2**31 - 1}
 """The numbers that exporters write for the end of a dimension."""
-
-
-def sliced(size: int, start: int, end: int, step: int) -> int:
-    """How many elements a slice of a dimension has. Bounds below 0 count from the end, and are then clamped; the start
-    to an element, for both directions."""
-    if size == 0:
-        return 0
-    low, high = (0, size) if step > 0 else (-1, size - 1)
-    first, last = (min(max(bound + size if bound < 0 else bound, low), high) for bound in (start, end))
-    first = max(first, 0)
-    way, every = (last - first, step) if step > 0 else (first - last, -step)
-    return max((way + every - 1) // every, 0)
 
 
 def _slice(call: Call) -> TensorType:

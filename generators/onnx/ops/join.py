@@ -9,10 +9,11 @@ from generators.choice import ChoiceSource
 from generators.graph import Attrs, Form, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import Constant, Operator
-from generators.onnx.ops.axes import agreed, axis_in, some_axis, with_size, written
+from generators.onnx.ops.axes import axis_in, some_axis, with_size, written
 from generators.onnx.ops.operands import one, tensor
 from generators.onnx.schema import Schema
 from generators.op import POSITIVE, SIZES, require
+from generators.shared.draws import agreed
 from generators.symbolic import Size
 
 # --- Concat

@@ -14,7 +14,7 @@ from generators.onnx.ops.axes import FROM_END, written
 from generators.onnx.ops.operands import float32, one, tensor_of_model
 from generators.onnx.schema import Schema
 from generators.op import INT, NUMBER, SCALAR, SIZES, AttrKind, require
-from generators.torch.ops.literals import require_fits
+from generators.shared.numbers import require_fits
 from generators.types import DTYPE_NAMES
 
 

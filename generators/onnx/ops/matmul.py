@@ -9,15 +9,13 @@ from generators.choice import ChoiceSource
 from generators.graph import Attrs, DType, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import Operator
-from generators.onnx.ops.axes import product
 from generators.onnx.ops.operands import float32, tensor, tensor_of_model
 from generators.onnx.schema import MICROSOFT, Schema
 from generators.op import Arithmetic, require
 from generators.operator_class import OperatorClass
-from generators.torch.ops import einsum
-from generators.torch.ops.contraction import WIDTHS, further, width
-from generators.torch.ops.einsum import accepted, meet
-from generators.torch.ops.rules import broadcast
+from generators.shared import equations
+from generators.shared.draws import WIDTHS, accepted, further, width
+from generators.shared.sizes import broadcast, meet, product
 
 # --- Gemm
 
@@ -168,11 +166,11 @@ def _matmul_integer(call: Call) -> TensorType:
 
 def _equation(source: ChoiceSource, call: Call) -> Attrs:
     if source.chance(65):
-        known: list[Attrs] = [{"equation": text} for text, count in einsum.COUNTED if count == len(call.types)]
+        known: list[Attrs] = [{"equation": text} for text, count in equations.COUNTED if count == len(call.types)]
         fitting = accepted(_einsum_of, call.types, known)
         if fitting:
             return source.choice(fitting)
-    return {"equation": einsum.any_equation(source, call.types)}
+    return {"equation": equations.any_equation(source, call.types)}
 
 
 def _einsum_of(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
@@ -180,7 +178,7 @@ def _einsum_of(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
     the ellipsis that operands have. Only within an ellipsis, sizes of 1 are repeated. onnxruntime 1.31 dies of empty
     operands."""
     require(all(type.numel > 0 for type in types), "einsum: an operand is empty")
-    sizes, operands, out = einsum.read(tuple(types), attrs)
+    sizes, operands, out = equations.read(tuple(types), attrs)
     for labels, type in zip(operands, types, strict=True):
         for label, size in zip(labels, type.sizes, strict=True):
             require(isinstance(label, int) or sizes[label] == size, f"einsum: {label} has sizes {size}, {sizes[label]}")
@@ -222,11 +220,11 @@ OPERATORS: tuple[Operator, ...] = (
     Operator("MatMulInteger16", _integer_operands, _matmul_integer, domain=MICROSOFT),
     Operator(
         "Einsum",
-        lambda b, schema: einsum.operands(b, schema.dtypes("Inputs"), mixed=False),
+        lambda b, schema: equations.operands(b, schema.dtypes("Inputs"), mixed=False),
         _einsum,
         _equation,
-        kinds={"equation": einsum.EQUATION},
-        terms=lambda call: einsum.reduced_terms(call.types, call.attrs),
+        kinds={"equation": equations.EQUATION},
+        terms=lambda call: equations.reduced_terms(call.types, call.attrs),
         arithmetic=Arithmetic.SUM_IN_ANY,
         classes=(OperatorClass.MATRIX_PRODUCT,),
     ),

@@ -8,15 +8,15 @@ from collections.abc import Callable
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.domain import ANY, POSITIVE, Domain, within
-from generators.graph import Attr, Attrs, DType, Role, TensorType, Value
+from generators.graph import HALVES, Attr, Attrs, DType, Role, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import OUTPUTS, Operator, Results
-from generators.onnx.ops.axes import axis_in, product
+from generators.onnx.ops.axes import axis_in
 from generators.onnx.ops.operands import FLAG, float32, one, tensor, tensor_of_model
 from generators.onnx.schema import MICROSOFT, Schema, helpers_dtypes
 from generators.op import Arithmetic, AttrKind, require
-from generators.torch.ops.contraction import further
-from generators.torch.ops.rules import HALVES, broadcast
+from generators.shared.draws import further
+from generators.shared.sizes import broadcast, product
 
 _EPSILON = tuple(map(float32, (1e-5, 1e-5, 1e-3, 0.1)))
 """Tiny ones make results of rounding errors, where a channel is constant."""

@@ -13,7 +13,7 @@ from generators.onnx.call import Call
 from generators.onnx.forms import may_hold
 from generators.onnx.schema import Schema, helpers_dtypes
 from generators.op import AttrKind
-from generators.torch.ops.rules import broadcast
+from generators.shared.sizes import broadcast
 
 Operands = Callable[[Builder, Schema], Sequence[Value] | None]
 FLAG = AttrKind("0 or 1", lambda v: isinstance(v, int) and not isinstance(v, bool) and v in (0, 1))

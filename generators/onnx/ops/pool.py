@@ -10,11 +10,11 @@ from generators.domain import distinct
 from generators.graph import Attr, Attrs, DType, Form, Role, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import Constant, Operator
-from generators.onnx.ops.axes import product
 from generators.onnx.ops.operands import one, tensor
 from generators.onnx.ops.windows import AUTO_PAD, draw_padding, draw_steps, each, images, padding, slid
 from generators.onnx.schema import Schema
 from generators.op import SIZES, Arithmetic, require
+from generators.shared.sizes import product
 
 # --- windows
 

@@ -13,7 +13,7 @@ from generators.onnx.operator import OUTPUTS, Operator, Results
 from generators.onnx.ops.operands import FLAG, dtype_for, float32, tensor_of_model
 from generators.onnx.schema import MICROSOFT, Schema
 from generators.op import POSITIVE, require
-from generators.torch.ops.contraction import further
+from generators.shared.draws import further
 
 _LENGTHS = (1, 2, 3, 5, 8)
 _FEATURES = (1, 2, 3, 4, 8)

@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.domain import NONZERO, POSITIVE, within
-from generators.graph import Attrs, DType, TensorType, Value
+from generators.graph import HALVES, Attrs, DType, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import Constant, Operator
-from generators.onnx.ops.axes import axes_in, product, some_axes
+from generators.onnx.ops.axes import axes_in, some_axes
 from generators.onnx.ops.operands import one, tensor
 from generators.onnx.schema import Schema
 from generators.op import Arithmetic
 from generators.operator_class import OperatorClass
+from generators.shared.sizes import product
 
-HALVES = (DType.FLOAT16, DType.BFLOAT16)
 MOST_IN_HALF = 64
 """How many numbers of half precision are reduced to one."""
 

@@ -11,11 +11,11 @@ from generators.choice import ChoiceSource
 from generators.graph import Attr, Attrs, DType, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import Constant, Operator
-from generators.onnx.ops.axes import product
 from generators.onnx.ops.operands import float32
-from generators.onnx.ops.positions import LONGEST, ROUNDED, is_certain, ways
 from generators.onnx.schema import Schema
 from generators.op import NUMBERS, SIZES, one_of, require
+from generators.shared.positions import LONGEST, ROUNDED, is_certain, ways
+from generators.shared.sizes import product
 
 _SCALES = tuple(map(float32, (2.0, 2.0, 0.5, 1.5, 0.75, 3.0, 1.0, 2.5, 1.3, 0.3)))
 _ROOM = 2048

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from generators.choice import ChoiceSource
-from generators.graph import Attrs, DType, TensorType
+from generators.graph import HALVES, Attrs, TensorType
 from generators.onnx.call import Call
 from generators.onnx.operator import Constant, Operator
 from generators.onnx.ops.axes import axis_in
@@ -23,7 +23,7 @@ MOST_IN_HALF = 64
 def _attributes(source: ChoiceSource, call: Call) -> Attrs | None:
     x = call.first
     axis = source.integer(-x.rank, x.rank - 1)
-    if x.dtype in (DType.FLOAT16, DType.BFLOAT16) and x.sizes[axis] > MOST_IN_HALF:
+    if x.dtype in HALVES and x.sizes[axis] > MOST_IN_HALF:
         return None
     return {
         "axis": axis,

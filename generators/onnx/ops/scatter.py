@@ -8,11 +8,13 @@ from generators.domain import Domain, distinct, within
 from generators.graph import Attrs, DType, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import Operator
-from generators.onnx.ops.axes import agreed, agreed_axis, axis_in, least, product
+from generators.onnx.ops.axes import axis_in
 from generators.onnx.ops.index import agreed_attributes, index_dtype, indices_into, some_of
 from generators.onnx.ops.operands import tensor, tensor_of_model
 from generators.onnx.schema import Schema
 from generators.op import one_of, require
+from generators.shared.draws import agreed, agreed_axis
+from generators.shared.sizes import least, product
 
 REDUCTIONS = ("none", "add", "mul", "max", "min")
 _REDUCTION = one_of(*REDUCTIONS)

@@ -12,7 +12,7 @@ from generators.onnx.ops.axes import axis_in, with_size, written
 from generators.onnx.ops.operands import dtype_for, tensor
 from generators.onnx.schema import Schema
 from generators.op import INT, AttrKind, require
-from generators.torch.ops.axes import ranked_axis
+from generators.shared.draws import ranked_axis
 
 HELD = {DType.INT8: 256, DType.UINT8: 256, DType.BFLOAT16: 256, DType.FLOAT16: 2048}
 """How many different whole numbers small dtypes hold."""

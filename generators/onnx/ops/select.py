@@ -14,7 +14,7 @@ from generators.onnx.ops.pairs import another
 from generators.onnx.schema import Schema
 from generators.op import INT, NUMBER, require
 from generators.operator_class import OperatorClass
-from generators.torch.ops.rules import broadcast
+from generators.shared.sizes import broadcast
 
 MIN_ABOVE_MAX = 13
 

@@ -16,7 +16,7 @@ from generators.onnx.ops.axes import axis_in
 from generators.onnx.ops.operands import FLAG, tensor
 from generators.onnx.schema import Attribute, Parameter, Schema, schemas
 from generators.op import INT, SIZES, AttrKind, require
-from generators.torch.ops.contraction import further
+from generators.shared.draws import further
 
 _TENSOR = Parameter("tensor", "T")
 _TENSORS = Parameter("tensors", "T", variadic=True)

@@ -8,10 +8,11 @@ from generators.graph import Attrs, DType, Form, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import Constant, Operator
 from generators.onnx.ops import blocks
-from generators.onnx.ops.axes import FROM_END, axes_in, axes_one_by_one, product
+from generators.onnx.ops.axes import FROM_END, axes_in, axes_one_by_one
 from generators.onnx.ops.operands import one
 from generators.onnx.schema import Schema
 from generators.op import SIZES, require
+from generators.shared.sizes import product
 from generators.symbolic import Size
 
 # --- Reshape, Flatten

@@ -11,10 +11,10 @@ from generators.domain import Domain, distinct, within
 from generators.graph import Attr, Attrs, DType, Role, TensorType, Value
 from generators.onnx.call import Call
 from generators.onnx.operator import PREVIOUS, Constant, Operator, Step
-from generators.onnx.ops.axes import least, product
 from generators.onnx.ops.operands import float32, tensor
 from generators.onnx.schema import Attribute, Schema
 from generators.op import INT, NUMBER, SIZES, one_of, optional, require
+from generators.shared.sizes import least, product
 
 # --- GridSample and AffineGrid
 

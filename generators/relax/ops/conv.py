@@ -25,8 +25,9 @@ from generators.op import (
     require,
 )
 from generators.operator_class import OperatorClass
-from generators.relax.ops.operands import FLOATS, NUMERIC, one, owned, product
+from generators.relax.ops.operands import FLOATS, NUMERIC, one, owned
 from generators.relax.row import row
+from generators.shared.sizes import product
 
 KERNELS = {1: (1, 1, 2, 3, 3, 4, 5), 2: (1, 1, 2, 3, 3), 3: (1, 1, 2, 2, 3)}
 CHANNELS = (1, 1, 2, 3, 4, 4, 5, 8)

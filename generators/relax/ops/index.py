@@ -8,7 +8,6 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.domain import distinct, within
 from generators.graph import Attr, Attrs, DType, TensorType, Value
-from generators.onnx.ops.index import sliced
 from generators.op import BOOL, INT, INTS, NUMBER, POSITIVE, Types, int_of, ints_of, one_of, optional, require
 from generators.relax.ops.axes import some_axis
 from generators.relax.ops.operands import (
@@ -22,8 +21,8 @@ from generators.relax.ops.operands import (
     with_size,
 )
 from generators.relax.row import Given, row
+from generators.shared.sizes import least, sliced
 from generators.symbolic import formula
-from generators.torch.ops.indexing import least
 
 FAR = 2**31 - 1
 """The number that frontends write for the end of a dimension."""

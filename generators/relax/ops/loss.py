@@ -7,9 +7,9 @@ from generators.choice import ChoiceSource
 from generators.domain import POSITIVE, within
 from generators.graph import Attrs, DType, TensorType, Value
 from generators.op import INT, Arithmetic, Types, one_of, require
-from generators.relax.ops.operands import INDICES, alike, owned, product
+from generators.relax.ops.operands import INDICES, alike, owned
 from generators.relax.row import row
-from generators.torch.ops.indexing import least
+from generators.shared.sizes import least, product
 
 
 def _classified(b: Builder) -> tuple[Value, ...]:

@@ -7,10 +7,11 @@ from generators.choice import ChoiceSource
 from generators.graph import Attrs, DType, TensorType, Value
 from generators.op import NUMBER, Arithmetic, NumericFacts, Types, one_of, optional, require
 from generators.operator_class import OperatorClass
-from generators.relax.ops.operands import FLOATS, NUMERIC, broadcast, further, one_dtype, owned, product
+from generators.relax.ops.operands import FLOATS, NUMERIC, broadcast, one_dtype, owned
 from generators.relax.row import Given, row
-from generators.torch.ops import einsum
-from generators.torch.ops.einsum import accepted, meet
+from generators.shared import equations
+from generators.shared.draws import accepted, further
+from generators.shared.sizes import meet, product
 
 WIDTHS = (1, 2, 3, 5, 8, 16, 17)
 _SUM: NumericFacts = {"arithmetic": Arithmetic.SUM_IN_ANY}
@@ -79,10 +80,9 @@ def _two_vectors(b: Builder) -> tuple[Value, ...]:
 
 
 def _einsum(types: Types, attrs: Attrs) -> TensorType:
-    one_dtype(types, *FLOATS)
-    found = einsum.EINSUM.infer(types, {"equation": attrs["subscripts"]})
-    assert isinstance(found, TensorType)
-    return found
+    dtype = one_dtype(types, *FLOATS)
+    sizes, _, out = equations.read(types, {"equation": attrs["subscripts"]})
+    return TensorType(dtype, tuple([sizes[label] for label in out]))
 
 
 def _summands(b: Builder) -> tuple[Value, ...]:
@@ -100,7 +100,7 @@ def _summands(b: Builder) -> tuple[Value, ...]:
 
 
 _EQUATIONS = tuple(
-    pattern for pattern in einsum.PATTERNS if "..." not in pattern and "->" in pattern and " " not in pattern
+    pattern for pattern in equations.PATTERNS if "..." not in pattern and "->" in pattern and " " not in pattern
 )
 """Those that name all dimensions of operands and results."""
 
@@ -177,7 +177,7 @@ OPS = (
         _summands,
         _einsum,
         _draw_equation,
-        {"subscripts": einsum.EQUATION},
+        {"subscripts": equations.EQUATION},
         arity=(1, 4),
         given=Given.TUPLE,
         terms=_summed,

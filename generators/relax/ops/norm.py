@@ -21,8 +21,9 @@ from generators.op import (
     require,
 )
 from generators.relax.ops.axes import some_axis
-from generators.relax.ops.operands import FLOATS, axes_in, axis_in, one, one_dtype, owned, product
+from generators.relax.ops.operands import FLOATS, axes_in, axis_in, one, one_dtype, owned
 from generators.relax.row import row
+from generators.shared.sizes import product
 
 _FUNCTION: NumericFacts = {"arithmetic": Arithmetic.FUNCTION_IN_ANY}
 _NORMALISED = (DType.FLOAT32, DType.FLOAT16)

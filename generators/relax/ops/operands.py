@@ -8,6 +8,7 @@ from generators.builder import Builder
 from generators.domain import ANY, Domain
 from generators.graph import Attrs, DType, Invalid, Role, TensorType, Value
 from generators.op import Operands, Types, require
+from generators.shared.draws import thinned
 from generators.symbolic import formula
 
 FLOATS = (DType.FLOAT32, DType.FLOAT64, DType.FLOAT16)
@@ -70,14 +71,6 @@ def partner(b: Builder, type: TensorType) -> Value:
     return b.pick(fits, lambda: TensorType(type.dtype, thinned(b, type.sizes)))
 
 
-def thinned(b: Builder, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape, with some leading dimensions left out and some sizes set to 1."""
-    if b.source.chance(50):
-        return shape
-    kept = shape[b.source.integer(0, len(shape)) :]
-    return tuple(1 if b.source.chance(30) else size for size in kept)
-
-
 def owned(b: Builder, type: TensorType, domain: Domain = ANY) -> Value:
     """A tensor of the module: a constant, if no size is open; sometimes an input."""
     if b.source.chance(80) and not type.formal().symbols:
@@ -88,11 +81,6 @@ def owned(b: Builder, type: TensorType, domain: Domain = ANY) -> Value:
 def alike(b: Builder, type: TensorType) -> Value:
     """A value of this type."""
     return b.pick(lambda other: other == type, lambda: type)
-
-
-def further(b: Builder, fits: Callable[[TensorType], bool], otherwise: Callable[[], TensorType]) -> Value:
-    """One more operand. No call reads the first operand yet, so `pick` alone would mostly choose it again."""
-    return b.fresh_input(otherwise()) if b.source.chance(40) else b.pick(fits, otherwise)
 
 
 # --- types
@@ -147,13 +135,6 @@ def broadcast_of(*dtypes: DType) -> Callable[[Types, Attrs], TensorType]:
 def compared(*dtypes: DType) -> Callable[[Types, Attrs], TensorType]:
     """Operands of one dtype that broadcast; the result is of booleans."""
     return lambda types, attrs: broadcast_of(*dtypes)(types, attrs).with_dtype(DType.BOOL)
-
-
-def product(sizes: Sequence[int]) -> int:
-    out = 1
-    for size in sizes:
-        out = size * out
-    return out
 
 
 def axis_in(axis: int, rank: int) -> int:

@@ -22,8 +22,9 @@ from generators.op import (
 )
 from generators.operator_class import OperatorClass
 from generators.relax.ops.axes import some_axes, some_axis
-from generators.relax.ops.operands import FLOATS, INDICES, NUMERIC, axes_in, axis_in, one, product
+from generators.relax.ops.operands import FLOATS, INDICES, NUMERIC, axes_in, axis_in, one
 from generators.relax.row import row
+from generators.shared.sizes import product
 
 _SUMMED = (*FLOATS, DType.INT64, DType.INT32)
 _MULTIPLIED = (DType.FLOAT32, DType.FLOAT64, DType.INT64, DType.INT32)

@@ -10,7 +10,6 @@ import numpy as np
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import Attr, Attrs, DType, Invalid, TensorType, Value
-from generators.onnx.ops.positions import LONGEST, ROUNDED, is_certain, ways
 from generators.op import (
     INT,
     NUMBER,
@@ -26,8 +25,10 @@ from generators.op import (
     optional,
     require,
 )
-from generators.relax.ops.operands import FLOATS, product
+from generators.relax.ops.operands import FLOATS
 from generators.relax.row import row
+from generators.shared.positions import LONGEST, ROUNDED, is_certain, ways
+from generators.shared.sizes import product
 
 METHODS = ("linear", "linear", "nearest_neighbor", "cubic")
 POSITIONS = (

@@ -23,19 +23,10 @@ from generators.op import (
     require,
 )
 from generators.relax.ops.axes import some_axes, some_axis
-from generators.relax.ops.operands import (
-    ALL,
-    FLOATS,
-    alike,
-    axes_in,
-    axis_in,
-    further,
-    one,
-    one_dtype,
-    product,
-    with_size,
-)
+from generators.relax.ops.operands import ALL, FLOATS, alike, axes_in, axis_in, one, one_dtype, with_size
 from generators.relax.row import Given, row
+from generators.shared.draws import further
+from generators.shared.sizes import product
 
 MOST = 5
 """The largest rank of a result."""

@@ -26,10 +26,12 @@ from generators.op import (
     one_term,
     require,
 )
+from generators.shared.draws import agreed
+from generators.shared.numbers import require_fits
+from generators.shared.sizes import broadcast, product
 from generators.torch.ops.indexing import (
     INDEX,
     Region,
-    agreed,
     agreed_places,
     castable,
     distinct_tensors,
@@ -42,10 +44,9 @@ from generators.torch.ops.indexing import (
     subscript,
     to_index,
 )
-from generators.torch.ops.literals import require_fits
 from generators.torch.ops.mask import with_mask
-from generators.torch.ops.operands import partner, product
-from generators.torch.ops.rules import ALL, broadcast, category, promote, require_same_dtype
+from generators.torch.ops.operands import partner
+from generators.torch.ops.rules import ALL, category, promote, require_same_dtype
 
 # --- x[index] = value
 

@@ -9,10 +9,11 @@ from generators.choice import ChoiceSource
 from generators.graph import FLOATS, Attrs, DType, Form, TensorType, Value
 from generators.op import BOOL, INT, NUMBER, Layer, Op, Operands, Types, int_of, optional, require
 from generators.operator_class import OperatorClass
+from generators.shared.draws import accepted
+from generators.shared.sizes import broadcast
 from generators.torch.ops.contraction import exactly
-from generators.torch.ops.einsum import accepted
 from generators.torch.ops.operands import one
-from generators.torch.ops.rules import broadcast, require_dtype, require_same_dtype
+from generators.torch.ops.rules import require_dtype, require_same_dtype
 
 WIDTHS = (1, 2, 3, 4, 8, 16)
 

@@ -9,7 +9,8 @@ from generators.choice import ChoiceSource
 from generators.domain import distinct
 from generators.graph import Attr, Attrs, DType, TensorType, Value
 from generators.op import INT, INTS, AttrKind, Types, require
-from generators.torch.ops.operands import product
+from generators.shared.draws import ranked_axis
+from generators.shared.sizes import product
 from generators.torch.ops.rules import NUMERIC, axes_of, axis_of
 
 SOME_DIMS = AttrKind("an integer or a list of integers", lambda v: INT.accepts(v) or INTS.accepts(v))
@@ -80,12 +81,6 @@ def draw_dims(source: ChoiceSource, types: Types) -> int | tuple[int, ...] | Non
 
 
 # --- numbers without ties
-
-
-def ranked_axis(x: TensorType) -> int:
-    """The axis along which the numbers of `without_ties` differ. Attributes are drawn from types alone, so the axis
-    must follow from the type; different types give different axes."""
-    return sum(map(int, x.sizes)) % x.rank if x.rank else 0
 
 
 def draw_ranked_axis(source: ChoiceSource, types: Types) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from generators.builder import Builder
 from generators.choice import ChoiceSource
@@ -21,31 +21,11 @@ from generators.op import (
     optional,
     require,
 )
-from generators.torch.ops.einsum import EINSUM, meet
-from generators.torch.ops.operands import partner, product
-from generators.torch.ops.rules import (
-    ALL,
-    NUMERIC,
-    axes_of,
-    axis_of,
-    broadcast,
-    join,
-    promote,
-    require_dtype,
-    require_same_dtype,
-)
-
-WIDTHS = (1, 2, 3, 5, 8, 16, 17, 33)
-
-
-def width(b: Builder, times: int) -> int:
-    """A size for a new dimension of a result that would have `times` elements without this dimension."""
-    return b.source.choice([w for w in WIDTHS if w * times <= b.limits.max_numel] or [1])
-
-
-def further(b: Builder, fits: Callable[[TensorType], bool], otherwise: Callable[[], TensorType]) -> Value:
-    """One more operand. No call reads the first operand yet, so `pick` alone would mostly choose it again."""
-    return b.fresh_input(otherwise()) if b.source.chance(40) else b.pick(fits, otherwise)
+from generators.shared.draws import further, width
+from generators.shared.sizes import broadcast, meet, product
+from generators.torch.ops.einsum import EINSUM
+from generators.torch.ops.operands import partner
+from generators.torch.ops.rules import ALL, NUMERIC, axes_of, axis_of, join, promote, require_dtype, require_same_dtype
 
 
 def exactly(b: Builder, type: TensorType) -> Value:

@@ -7,11 +7,12 @@ from generators.choice import ChoiceSource
 from generators.domain import within
 from generators.graph import FLOATS, INTEGERS, Attrs, DType, Form, TensorType, Value
 from generators.op import INT, Op, Types, int_of, one_of, require
+from generators.shared.sizes import broadcast
 from generators.symbolic import Size
 from generators.torch.ops.contraction import dense
 from generators.torch.ops.guard import clamped
 from generators.torch.ops.operands import partner
-from generators.torch.ops.rules import NUMERIC, axis_of, broadcast, require_dtype
+from generators.torch.ops.rules import NUMERIC, axis_of, require_dtype
 
 MOST = 12
 """The most iterations of a loop that Python unrolls."""

@@ -9,14 +9,11 @@ from generators.choice import ChoiceSource
 from generators.graph import FLOATS, INTEGERS, Attr, Attrs, DType, Form, TensorType, Value
 from generators.op import INT, INTS, Arithmetic, AttrKind, Layer, Op, Types, int_of, ints_of, one_of, require
 from generators.operator_class import OperatorClass
-from generators.torch.ops.operands import product
+from generators.shared.draws import CHANNELS, KERNELS
+from generators.shared.sizes import product
 from generators.torch.ops.pad import OPS as PADS
 from generators.torch.ops.rules import NUMERIC, require_dtype, require_same_dtype
 from generators.torch.ops.windows import EACH, each, either, steps, window
-
-KERNELS = {1: (1, 1, 2, 3, 3, 4, 5, 7), 2: (1, 1, 2, 3, 3, 3, 4, 5), 3: (1, 1, 2, 2, 3)}
-CHANNELS = (1, 1, 2, 3, 4, 4, 5, 8, 15, 16, 17)
-
 
 # --- shared by both directions
 

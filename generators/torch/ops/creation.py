@@ -21,6 +21,7 @@ from generators.op import (
     one_term,
     require,
 )
+from generators.shared.numbers import require_fits
 from generators.torch.ops.guard import clamped
 from generators.torch.ops.literals import (
     drawn_number,
@@ -30,7 +31,6 @@ from generators.torch.ops.literals import (
     filled,
     maybe_dtype,
     nothing,
-    require_fits,
 )
 from generators.torch.ops.operands import one
 from generators.torch.ops.rules import DEFAULT_FLOAT, require_dtype

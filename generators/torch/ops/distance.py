@@ -9,14 +9,14 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import FLOATS, Attr, Attrs, DType, Form, TensorType, Value
 from generators.op import BOOL, INT, NUMBER, Layer, Op, Types, int_of, number_of, one_of, require
+from generators.shared.sizes import broadcast, product
 from generators.torch.ops.keywords import order_of
 from generators.torch.ops.magnitude import ORDER
-from generators.torch.ops.operands import partner, product
+from generators.torch.ops.operands import partner
 from generators.torch.ops.rules import (
     NUMERIC,
     SINGLE_AND_DOUBLE,
     axis_of,
-    broadcast,
     floating,
     join,
     promote,

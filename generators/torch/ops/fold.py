@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from generators.choice import ChoiceSource
 from generators.graph import FLOATS, Attr, Attrs, DType, Form, TensorType
 from generators.op import Arithmetic, AttrKind, Layer, Op, Types, require
-from generators.torch.ops.operands import one, product
+from generators.shared.sizes import product
+from generators.torch.ops.operands import one
 from generators.torch.ops.rules import require_dtype
 from generators.torch.ops.windows import EACH, each, either, steps, window
 

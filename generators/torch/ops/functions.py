@@ -1,7 +1,8 @@
 """The public functions that a case may call by name: those that PyTorch has samples for (OpInfo, torch 2.13), less
 those that draw random numbers and those that change their operand.
 
-Data, so that files can be checked without PyTorch; `tests/fuzzer/evaluation/test_sweep.py` holds it against PyTorch.
+Data, so that files can be checked without PyTorch; `tests/fuzzer/evaluation/test_sample_calls.py` holds it against
+PyTorch.
 """
 
 _NAMES = """

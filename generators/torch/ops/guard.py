@@ -10,7 +10,7 @@ from generators.choice import ChoiceSource
 from generators.graph import INTEGERS, Attrs, DType, Form, Profile, TensorType, Value
 from generators.op import NUMBER, Op, Types, optional, require
 from generators.operator_class import OperatorClass
-from generators.torch.ops.literals import largest
+from generators.shared.numbers import largest
 from generators.torch.ops.operands import one
 from generators.torch.ops.rules import NUMERIC, promote, require_dtype
 

@@ -8,12 +8,12 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import Attrs, DType, Form, TensorType, Value
 from generators.op import INT, Infer, Op, Types, int_of, optional, require
+from generators.shared.draws import agreed, agreed_axis
+from generators.shared.sizes import broadcast, least, product
 from generators.torch.ops.indexing import (
     INDEX,
     INDICES,
     LONG,
-    agreed,
-    agreed_axis,
     agreed_dim,
     agreed_places,
     draw_index,
@@ -23,13 +23,11 @@ from generators.torch.ops.indexing import (
     index_tensors,
     index_type,
     indices,
-    least,
     region,
     subscript,
     to_index,
 )
-from generators.torch.ops.operands import product
-from generators.torch.ops.rules import axis_of, broadcast, require_dtype, size_along
+from generators.torch.ops.rules import axis_of, require_dtype, size_along
 
 # --- indexing syntax
 

@@ -6,13 +6,14 @@ from collections.abc import Callable
 
 from generators.builder import Builder
 from generators.choice import ChoiceSource
-from generators.graph import Attrs, DType, TensorType, Value
+from generators.graph import HALVES, Attrs, DType, TensorType, Value
 from generators.op import BOOL, INT, SCALAR, ZEROS_WHERE_BOOL, Operands, Types, int_of, one_of, require
+from generators.shared.draws import agreed, agreed_axis
+from generators.shared.numbers import require_fits
+from generators.shared.sizes import least, product
 from generators.torch.ops.indexing import (
     INDICES,
     LONG,
-    agreed,
-    agreed_axis,
     agreed_dim,
     castable,
     distinct_indices,
@@ -20,12 +21,9 @@ from generators.torch.ops.indexing import (
     index_dtype,
     index_type,
     indices,
-    least,
     some_of,
 )
-from generators.torch.ops.literals import require_fits
-from generators.torch.ops.operands import product
-from generators.torch.ops.rules import HALVES, axis_of, require_dtype, require_same_dtype, size_along
+from generators.torch.ops.rules import axis_of, require_dtype, require_same_dtype, size_along
 from generators.torch.ops.writing import SELF, SRC, like, reduce_attrs, row, small
 
 

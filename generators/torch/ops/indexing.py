@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from generators.builder import Builder
-from generators.choice import ChoiceSource, NumpySource
+from generators.choice import ChoiceSource
 from generators.domain import distinct, within
 from generators.graph import Attr, Attrs, DType, Role, TensorType, Value
 from generators.op import AttrKind, Types, require
-from generators.symbolic import Size
+from generators.shared.draws import agreed, agreed_axis
+from generators.shared.sizes import broadcast, least
 from generators.torch.ops.guard import clamped
-from generators.torch.ops.rules import broadcast
 from generators.undefined import convertible
 
 INDICES = (DType.INT64, DType.INT32)
@@ -154,27 +153,9 @@ def fits(value: TensorType, shape: tuple[int, ...]) -> bool:
 # --- drawing
 
 
-def agreed(x: TensorType, about: str = "") -> ChoiceSource:
-    """A source of choices on which operands and attributes must agree, such as the dimension of an index. It depends on
-    the type alone, because attributes are drawn from types."""
-    return NumpySource(zlib.crc32(f"{x} {about}".encode()))
-
-
-def agreed_axis(x: TensorType) -> int:
-    """An axis that has positions (0 for a 0-d tensor); raises `Invalid` where there is none."""
-    axes = [axis for axis, size in enumerate(x.sizes) if size] if x.rank else [0]
-    require(len(axes) > 0, f"{x} has no positions")
-    return agreed(x).choice(axes)
-
-
 def agreed_dim(source: ChoiceSource, types: Types) -> Attrs:
     axis = agreed_axis(types[0])
     return {"dim": axis - max(types[0].rank, 1) if source.chance(40) else axis}
-
-
-def least(b: Builder, size: int) -> int:
-    """The smallest value of a size over all bindings: indices must stay below it."""
-    return min([size.expr.at(sizes) for sizes in (b.sizes, *b.also)]) if isinstance(size, Size) else size
 
 
 def indices(b: Builder, type: TensorType, size: int, *, negative: bool = True) -> Value:

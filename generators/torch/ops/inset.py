@@ -8,8 +8,9 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import Attrs, Form, TensorType, Value
 from generators.op import BOOL, INT, SCALAR, ZEROS_WHERE_BOOL, AttrKind, Op, Types, int_of, optional, require
-from generators.torch.ops.indexing import agreed, agreed_axis, castable, draw_number, draw_slice, fits, slice_length
-from generators.torch.ops.literals import require_fits
+from generators.shared.draws import agreed, agreed_axis
+from generators.shared.numbers import require_fits
+from generators.torch.ops.indexing import castable, draw_number, draw_slice, fits, slice_length
 from generators.torch.ops.operands import partner
 from generators.torch.ops.rules import ALL, axes_of, axis_of
 

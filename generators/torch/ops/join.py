@@ -8,10 +8,11 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import Attrs, Form, TensorType, Value
 from generators.op import INT, Op, Types, int_of, one_of, require
+from generators.shared.sizes import broadcast
 from generators.torch.ops.move import any_dim
 from generators.torch.ops.operands import broadcasting
 from generators.torch.ops.part import replaced
-from generators.torch.ops.rules import ALL, axis_of, broadcast, promote, require_same_dtype
+from generators.torch.ops.rules import ALL, axis_of, promote, require_same_dtype
 from generators.torch.ops.shape import at_least
 
 # --- cat and its relatives

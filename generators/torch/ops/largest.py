@@ -9,8 +9,8 @@ from generators.builder import Builder
 from generators.domain import distinct
 from generators.graph import Attrs, DType, Form, TensorType, Value
 from generators.op import Layer, Op, Types
+from generators.shared.sizes import product
 from generators.symbolic import Size
-from generators.torch.ops.operands import product
 from generators.torch.ops.rules import require_dtype
 from generators.torch.ops.shape import OPS as SHAPES
 

@@ -10,11 +10,12 @@ from generators.choice import ChoiceSource
 from generators.graph import Attrs, DType, Form, TensorType, Value
 from generators.op import INT, NUMBER, SCALAR, Arithmetic, Layer, Op, Types, int_of, number_of, require
 from generators.operator_class import OperatorClass
-from generators.torch.ops.contraction import WIDTHS, alike, exactly, further, same_numeric, width
-from generators.torch.ops.einsum import meet
+from generators.shared.draws import WIDTHS, further, width
+from generators.shared.sizes import broadcast, meet, product
+from generators.torch.ops.contraction import alike, exactly, same_numeric
 from generators.torch.ops.guard import LARGEST
-from generators.torch.ops.operands import partner, product
-from generators.torch.ops.rules import ALL, NUMERIC, broadcast, join, require_dtype, summed
+from generators.torch.ops.operands import partner
+from generators.torch.ops.rules import ALL, NUMERIC, join, require_dtype, summed
 
 # --- linear
 

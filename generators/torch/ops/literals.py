@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import ml_dtypes
-
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import Attr, Attrs, DType, TensorType, Value
 from generators.op import OPTIONAL_DTYPE, require
+from generators.shared.numbers import require_fits
 from generators.torch.ops.rules import ALL, DEFAULT_FLOAT
 
 
@@ -31,22 +30,6 @@ def dtype_or(attrs: Attrs, otherwise: DType) -> DType:
 
 def dtype_text(attrs: Attrs) -> str:
     return "" if attrs["dtype"] is None else f", dtype={OPTIONAL_DTYPE.render(attrs['dtype'])}"
-
-
-def largest(dtype: DType) -> float:
-    """The largest finite number of a float dtype."""
-    return float(ml_dtypes.finfo(dtype.numpy).max)
-
-
-def require_fits(value: Attr, dtype: DType) -> None:
-    """A negative integer wraps around in uint8; a float never does."""
-    assert isinstance(value, int | float)
-    if dtype.is_float:
-        require(abs(value) <= largest(dtype), f"{value} is too large for {dtype}")
-    elif dtype is not DType.BOOL:
-        low, high = dtype.range
-        wraps = dtype is DType.UINT8 and isinstance(value, int)
-        require((-high if wraps else low) <= value <= high, f"{dtype} cannot hold {value}")
 
 
 def filled(value: Attr, sizes: Sequence[int], dtype: DType) -> TensorType:

@@ -13,10 +13,11 @@ from generators.choice import ChoiceSource
 from generators.domain import POSITIVE
 from generators.graph import FLOATS, INTEGERS, Attrs, DType, TensorType, Value
 from generators.op import BOOL, NUMBER, Types, number_of, one_term, require
-from generators.torch.ops.literals import require_fits
+from generators.shared.numbers import require_fits
+from generators.shared.sizes import broadcast
 from generators.torch.ops.operands import partner
 from generators.torch.ops.reduced import Element, bounded_of_type, bounded_tensor, loss_row, weight
-from generators.torch.ops.rules import ALL, NUMERIC, broadcast, join, promote, require_dtype
+from generators.torch.ops.rules import ALL, NUMERIC, join, promote, require_dtype
 
 SIGNED = tuple(dtype for dtype in INTEGERS if dtype is not DType.UINT8)
 WHOLE = (*INTEGERS, DType.BOOL)

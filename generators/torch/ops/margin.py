@@ -9,13 +9,13 @@ from generators.choice import ChoiceSource
 from generators.domain import ANY, within
 from generators.graph import FLOATS, INTEGERS, Attrs, DType, TensorType, Value
 from generators.op import BOOL, INT, NUMBER, Op, Types, int_of, number_of, require
+from generators.shared.sizes import broadcast, least
 from generators.torch.ops.distance import distances, order
 from generators.torch.ops.magnitude import ORDER
-from generators.torch.ops.reduced import bounded_of_type, least, loss_row, same, weight
+from generators.torch.ops.reduced import bounded_of_type, loss_row, same, weight
 from generators.torch.ops.rules import (
     NUMERIC,
     SINGLE_AND_DOUBLE,
-    broadcast,
     floating,
     join,
     promote,

@@ -6,10 +6,11 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import Attrs, DType, Form, TensorType, Value
 from generators.op import INT, SCALAR, ZEROS_WHERE_BOOL, Arithmetic, Op, Types, int_of, require, zeros_of
+from generators.shared.numbers import require_fits
+from generators.shared.sizes import broadcast, product
 from generators.torch.ops.indexing import castable, draw_number
-from generators.torch.ops.literals import require_fits
-from generators.torch.ops.operands import one, partner, product
-from generators.torch.ops.rules import axis_of, broadcast, require_dtype, summed
+from generators.torch.ops.operands import one, partner
+from generators.torch.ops.rules import axis_of, require_dtype, summed
 
 
 def with_mask(b: Builder) -> tuple[Value, Value]:

@@ -19,7 +19,8 @@ from generators.op import (
     optional,
     require,
 )
-from generators.torch.ops.operands import one, product
+from generators.shared.sizes import product
+from generators.torch.ops.operands import one
 from generators.torch.ops.rules import ALL, axes_of, axis_of
 
 INT_OR_INTS = AttrKind("an integer or a list of integers", lambda v: INT.accepts(v) or INTS.accepts(v))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.domain import ANY, POSITIVE, Domain
-from generators.graph import FLOATS, Attrs, DType, Form, TensorType, Value
+from generators.graph import FLOATS, HALVES, Attrs, DType, Form, TensorType, Value
 from generators.op import (
     INT,
     NUMBER,
@@ -23,9 +23,9 @@ from generators.op import (
     optional,
     require,
 )
+from generators.shared.sizes import product
 from generators.torch.ops.keywords import more
-from generators.torch.ops.operands import product
-from generators.torch.ops.rules import HALVES, require_dtype
+from generators.torch.ops.rules import require_dtype
 
 _EPS = (1e-5, 1e-5, 1e-5, 1e-3, 0.1, 1e-12)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from generators.builder import Builder
 from generators.graph import DType, TensorType, Value
 from generators.op import Operands
+from generators.shared.draws import thinned
 from generators.torch.ops.rules import ALL
 
 
@@ -36,19 +37,4 @@ def partner(b: Builder, type: TensorType, dtypes: Sequence[DType] = ALL) -> Valu
             )
         )
 
-    return b.pick(fits, lambda: TensorType(b.source.choice([type.dtype, *dtypes]), _thinned(b, type.sizes)))
-
-
-def _thinned(b: Builder, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape, with some leading dimensions dropped and some sizes set to 1."""
-    if b.source.chance(50):
-        return shape
-    kept = shape[b.source.integer(0, len(shape)) :]
-    return tuple(1 if b.source.chance(30) else size for size in kept)
-
-
-def product(sizes: Sequence[int]) -> int:
-    out = 1
-    for size in sizes:
-        out *= size
-    return out
+    return b.pick(fits, lambda: TensorType(b.source.choice([type.dtype, *dtypes]), thinned(b, type.sizes)))

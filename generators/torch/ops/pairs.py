@@ -12,9 +12,10 @@ from generators.choice import ChoiceSource
 from generators.domain import NONZERO, POSITIVE, within
 from generators.graph import INTEGERS, Attrs, DType, Profile, TensorType, Value
 from generators.op import Types, one_of, optional, require
+from generators.shared.sizes import broadcast
 from generators.torch.ops.guard import clamped
 from generators.torch.ops.operands import partner
-from generators.torch.ops.rules import ALL, NUMERIC, Number, broadcast, floating, promote
+from generators.torch.ops.rules import ALL, NUMERIC, Number, floating, promote
 
 WHOLE = (*INTEGERS, DType.BOOL)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from generators.choice import ChoiceSource
 from generators.graph import Attrs, Form, TensorType
 from generators.op import INT, INTS, SIZES, DrawAttrs, Op, Spelling, Types, int_of, ints_of, optional, require
+from generators.shared.sizes import product
 from generators.torch.ops.move import MATRICES, RANKED, all_dims, any_dim
-from generators.torch.ops.operands import one, product
+from generators.torch.ops.operands import one
 from generators.torch.ops.rules import axis_of, size_along
 
 # --- slices

@@ -28,9 +28,10 @@ from generators.op import (
     require,
 )
 from generators.operator_class import OperatorClass
+from generators.shared.sizes import product
 from generators.torch.ops.guard import clamped
 from generators.torch.ops.largest import Pooled, of, with_indices, without_ties
-from generators.torch.ops.operands import one, product
+from generators.torch.ops.operands import one
 from generators.torch.ops.rules import ALL, NUMERIC, SINGLE_AND_DOUBLE, floating, promote, require_dtype
 from generators.torch.ops.windows import EACH, OPTIONAL_EACH, each, either, window
 

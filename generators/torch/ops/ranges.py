@@ -21,16 +21,8 @@ from generators.op import (
     optional,
     require,
 )
-from generators.torch.ops.literals import (
-    dtype_of_numbers,
-    dtype_or,
-    dtype_text,
-    filled,
-    largest,
-    maybe_dtype,
-    nothing,
-    require_fits,
-)
+from generators.shared.numbers import largest, require_fits
+from generators.torch.ops.literals import dtype_of_numbers, dtype_or, dtype_text, filled, maybe_dtype, nothing
 from generators.torch.ops.rules import DEFAULT_FLOAT, NUMERIC, require_dtype
 
 # --- ranges

@@ -9,8 +9,8 @@ from generators.choice import ChoiceSource
 from generators.domain import ANY, within
 from generators.graph import FLOATS, Attrs, Form, TensorType, Value
 from generators.op import BOOL, INT, AttrKind, Layer, Op, Types, int_of, require
+from generators.shared.draws import accepted
 from generators.torch.ops.contraction import exactly
-from generators.torch.ops.einsum import accepted
 from generators.torch.ops.rules import require_dtype, require_same_dtype
 
 WIDTHS = (1, 2, 3, 4, 5, 8)

@@ -21,7 +21,6 @@ from generators.op import (
     one_term,
     require,
 )
-from generators.symbolic import formula
 from generators.torch.ops.guard import clamped
 from generators.torch.ops.keywords import more
 from generators.torch.ops.rules import summed
@@ -135,11 +134,6 @@ def bounded_of_type(b: Builder, type: TensorType, low: int, high: int) -> Value:
     if computed and b.source.chance(40):
         return clamped(b, b.source.choice(computed), low, high)
     return b.fresh_input(type, domain=within(low, high))
-
-
-def least(b: Builder, size: int) -> int:
-    """The smallest value of a size over all bindings of its symbols: indices must stay below it."""
-    return min(formula(size).at(sizes) for sizes in (b.sizes, *b.also))
 
 
 def same(b: Builder, x: Value) -> Value:

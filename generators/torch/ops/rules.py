@@ -10,7 +10,6 @@ from generators.op import Types, require
 ALL = DRAWN
 NUMERIC = (*FLOATS, *INTEGERS)
 DEFAULT_FLOAT = DType.FLOAT32
-HALVES = (DType.FLOAT16, DType.BFLOAT16)
 SINGLE_AND_DOUBLE = (DType.FLOAT32, DType.FLOAT64)
 
 Number = bool | int | float
@@ -66,18 +65,6 @@ def floating(dtype: DType) -> DType:
 def summed(dtype: DType) -> DType:
     """The result dtype of sums and products: int64 for integers and booleans."""
     return dtype if dtype.is_float else DType.INT64
-
-
-def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-    rank = max(map(len, shapes))
-    out = [1] * rank
-    for shape in shapes:
-        for axis, size in enumerate(shape, rank - len(shape)):
-            if size != 1:
-                if out[axis] not in (1, size):
-                    raise Invalid(f"shapes {', '.join(map(str, shapes))} do not broadcast")
-                out[axis] = size
-    return tuple(out)
 
 
 def axis_of(dim: int, rank: int) -> int:

@@ -28,6 +28,7 @@ from generators.op import (
     zeros_of,
 )
 from generators.operator_class import OperatorClass
+from generators.shared.sizes import broadcast
 from generators.torch.ops.operands import one, partner
 from generators.torch.ops.pairs import (
     ROUNDING,
@@ -39,7 +40,7 @@ from generators.torch.ops.pairs import (
     rounding_mode,
     two_terms,
 )
-from generators.torch.ops.rules import ALL, NUMERIC, Number, broadcast, floating, promote
+from generators.torch.ops.rules import ALL, NUMERIC, Number, floating, promote
 
 ODD = (0.1, -0.3, 1e-3, 3.14159, 100.0)
 """Numbers that are neither integers nor halves: float32 rounds most of them."""

@@ -8,18 +8,10 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import Attrs, DType, TensorType, Value
 from generators.op import BOOL, INT, SCALAR, Operands, Types, int_of, one_of, optional, require
+from generators.shared.draws import agreed, agreed_axis
+from generators.shared.numbers import require_fits
 from generators.torch.ops.index import gather_index
-from generators.torch.ops.indexing import (
-    INDICES,
-    agreed,
-    agreed_axis,
-    agreed_dim,
-    distinct_indices,
-    draw_number,
-    indices,
-    some_of,
-)
-from generators.torch.ops.literals import require_fits
+from generators.torch.ops.indexing import INDICES, agreed_dim, distinct_indices, draw_number, indices, some_of
 from generators.torch.ops.rules import axis_of, require_dtype, require_same_dtype, size_along
 from generators.torch.ops.writing import SELF, SRC, like, reduce_attrs, row, small
 

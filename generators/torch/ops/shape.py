@@ -22,9 +22,10 @@ from generators.op import (
     ints_of,
     require,
 )
+from generators.shared.sizes import product
 from generators.symbolic import Size
 from generators.torch.ops.move import any_dim, some_dims
-from generators.torch.ops.operands import one, product
+from generators.torch.ops.operands import one
 from generators.torch.ops.rules import axes_of, axis_of
 
 DIM_OR_DIMS = AttrKind(

@@ -22,17 +22,11 @@ from generators.op import (
     optional,
     require,
 )
-from generators.torch.ops.literals import (
-    drawn_number,
-    dtype_of_numbers,
-    dtype_or,
-    dtype_text,
-    filled,
-    maybe_dtype,
-    require_fits,
-)
+from generators.shared.numbers import require_fits
+from generators.shared.sizes import product
+from generators.torch.ops.literals import drawn_number, dtype_of_numbers, dtype_or, dtype_text, filled, maybe_dtype
 from generators.torch.ops.move import RANKED, any_dim, some_dims
-from generators.torch.ops.operands import one, product
+from generators.torch.ops.operands import one
 from generators.torch.ops.rules import (
     DEFAULT_FLOAT,
     NUMERIC,

@@ -22,10 +22,11 @@ from generators.op import (
     number_of,
     require,
 )
+from generators.shared.numbers import require_fits
+from generators.shared.sizes import product
 from generators.torch.ops.keywords import order_of
-from generators.torch.ops.literals import require_fits
 from generators.torch.ops.magnitude import ORDER
-from generators.torch.ops.operands import one, product
+from generators.torch.ops.operands import one
 from generators.torch.ops.rules import ALL, NUMERIC, SINGLE_AND_DOUBLE, axes_of, axis_of, require_dtype, size_along
 
 

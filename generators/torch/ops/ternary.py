@@ -9,6 +9,7 @@ from generators.builder import Builder
 from generators.choice import ChoiceSource
 from generators.graph import FLOATS, Attrs, DType, Form, TensorType, Value
 from generators.op import NUMBER, Infer, NumericFacts, Op, Operands, Spelling, Types, number_of, require, zeros_of
+from generators.shared.sizes import broadcast
 from generators.torch.ops.operands import partner
 from generators.torch.ops.pairs import (
     ANY_DTYPE,
@@ -22,7 +23,7 @@ from generators.torch.ops.pairs import (
     require_fits,
     two_terms,
 )
-from generators.torch.ops.rules import ALL, NUMERIC, broadcast, promote, require_same_dtype
+from generators.torch.ops.rules import ALL, NUMERIC, promote, require_same_dtype
 
 # --- inference
 

@@ -27,9 +27,10 @@ from generators.op import (
     optional,
     require,
 )
+from generators.shared.sizes import product
 from generators.torch.ops.guard import clamped
 from generators.torch.ops.keywords import more
-from generators.torch.ops.operands import one, product
+from generators.torch.ops.operands import one
 from generators.torch.ops.rules import ALL, SINGLE_AND_DOUBLE, require_dtype, require_same_dtype
 
 # --- interpolate

@@ -8,8 +8,8 @@ import torch
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
 from generators.graph import DRAWN, Form, Node
+from generators.shared.equations import PATTERNS
 from generators.torch.ops import TABLE
-from generators.torch.ops.einsum import PATTERNS
 from generators.torch.source import render
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

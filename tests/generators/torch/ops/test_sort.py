@@ -11,8 +11,9 @@ from generators.choice import NumpySource
 from generators.domain import Bounds
 from generators.graph import Attr, Attrs, Form, Profile
 from generators.random_graph import with_values
+from generators.shared.draws import ranked_axis
 from generators.torch.ops import TABLE, sort
-from generators.torch.ops.axes import ranked_axis, without_ties
+from generators.torch.ops.axes import without_ties
 
 UNSTABLE = [op.name for op in sort.OPS if f"{op.name}_values" in TABLE] + ["argsort"]
 

@@ -1,0 +1,1 @@
+"""What rows of more than one dialect share. It knows no dialect."""
