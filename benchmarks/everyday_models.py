@@ -1,12 +1,15 @@
-"""Check thirty everyday models with `difftvm.check`, and print what became of each.
+"""Check everyday models with `difftvm.check`, and print what became of each.
 
     python benchmarks/everyday_models.py [--names GLOB] [--reduce]
 
-Models are those of `everyday/`: of images, text, sound, detection, recommendations, diffusion and states, recurrent,
-quantised, complex, with control flow and with open sizes. For each: whether it was compiled whole, the lanes that are
-right, those that fail with the finding, those that refuse it with TVM's words, and what was not judged. A model counts
-where a lane compiled all of it, where a finding is reported, and where all lanes refused it: then no lane ran, and the
-reasons are printed.
+Models are those of `everyday/`: of images, text, sound, detection, recommendations, diffusion and states, graphs and
+points, recurrent, quantised, complex, with control flow, with open sizes, and by how they are called: with dicts,
+lists, data classes, caches, numbers and autocast. For each: whether it was compiled whole, the lanes that ran, the
+failures with their titles, what lanes refuse with TVM's words, and what was judged and not judged.
+
+At last, the models are counted by their answer: compiled whole by a lane; a failure that a lane shows; refused by TVM
+or by an exporter, as a whole or in part; cut, because difftvm leaves a part out. An error of another kind than `check`
+documents is printed and counted as one.
 """
 
 from __future__ import annotations
@@ -15,15 +18,32 @@ import argparse
 import fnmatch
 import tempfile
 import time
+import traceback
+from collections import Counter
+from enum import StrEnum
 from pathlib import Path
 
 import torch
-from everyday import sequences, unusual, vision
+from everyday import calls, fields, sequences, unusual, vision
 
 import difftvm
+from fuzzer.api.checked import NothingRan
 from fuzzer.api.finding_error import FindingError
 
-MODELS = {**vision.MODELS, **sequences.MODELS, **unusual.MODELS}
+MODELS = {**vision.MODELS, **sequences.MODELS, **unusual.MODELS, **calls.MODELS, **fields.MODELS}
+OF_TVM = (": import: ", ": export: ", ": compile: ", "no lane compiled it")
+"""How the reason begins why no lane compiled an operator, where it is not difftvm that leaves it out."""
+
+
+class Answer(StrEnum):
+    """What a check says of a model."""
+
+    WHOLE = "compiled whole, and right"
+    FAILING = "a failure"
+    REFUSED = "refused by TVM or an exporter, as a whole or in part"
+    CUT = "difftvm leaves a part out"
+    INVALID = "nothing to check"
+    ERROR = "an error that check does not document"
 
 
 def main() -> None:
@@ -32,11 +52,12 @@ def main() -> None:
     parser.add_argument("--reduce", action="store_true", help="reduce what fails, which takes longer")
     options = parser.parse_args()
     chosen = [name for name in MODELS if fnmatch.fnmatch(name, options.names)]
-    answered = sum([is_answered(name, options.reduce) for name in chosen])
-    print(f"{answered} of {len(chosen)} models: compiled whole by a lane, or with a finding, or refused by all lanes")
+    counts = Counter(answer_on(name, options.reduce) for name in chosen)
+    for answer in Answer:
+        print(f"{counts[answer]:4} of {len(chosen)}: {answer}")
 
 
-def is_answered(name: str, reduce: bool) -> bool:
+def answer_on(name: str, reduce: bool) -> Answer:
     """Check and print one model."""
     kind, inputs, *shapes = MODELS[name]
     torch.manual_seed(0)
@@ -49,10 +70,23 @@ def is_answered(name: str, reduce: bool) -> bool:
             failures, checked = [each.line for each in error.findings], error.checked
         except ValueError as error:  # difftvm checks nothing of it
             print(f"{name} ({time.monotonic() - began:.0f} s)\n  nothing: {error}", flush=True)
-            return str(error).startswith("no lane ran: ")
+            return Answer.REFUSED if isinstance(error, NothingRan) else Answer.INVALID
+        except Exception:  # whatever it is, it is a defect of difftvm
+            print(f"{name}\n{traceback.format_exc()}", flush=True)
+            return Answer.ERROR
     assert checked is not None
     print(f"{name} ({time.monotonic() - began:.0f} s): {'whole' if checked.whole else 'not whole'}")
-    lines = [("right", lane) for lane in checked.ran] + [("fails", each) for each in failures]
+    _print(checked, failures)
+    if failures:
+        return Answer.FAILING
+    if checked.whole:
+        return Answer.WHOLE
+    return Answer.REFUSED if all(any(each in why for each in OF_TVM) for why in checked.not_covered) else Answer.CUT
+
+
+def _print(checked: difftvm.Checked, failures: list[str]) -> None:
+    lines = [("ran", ", ".join(checked.ran) or "in no lane"), *(("fails", each) for each in failures)]
+    lines += [("judged", str(checked.judged)), *(("not judged", f"{count}: {why}") for why, count in checked.unjudged)]
     lines += [("refused", f"{lane}: {why}") for lane, why in checked.not_run]
     lines += [("not judged", each) for each in checked.not_judged]
     lines += [("elsewhere", each) for each in checked.elsewhere] + [("not given", checked.not_given)]
@@ -60,7 +94,6 @@ def is_answered(name: str, reduce: bool) -> bool:
     lines += [("not confirmed", each) for each in checked.not_confirmed]
     lines += [("not covered", each) for each in checked.not_covered]
     print("\n".join(f"  {what}: {text[:300]}" for what, text in lines if text), flush=True)
-    return (checked.whole and bool(checked.ran)) or bool(failures)
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ from fuzzer.seeds.exported import (
 )
 from fuzzer.seeds.exported_steps import Reader
 from fuzzer.seeds.program import Program
-from generators.graph import Array, DType, Invalid, Role
+from generators.graph import DTYPE_NAMES, Array, DType, Invalid, Role
 from generators.torch.given import without_texts
 
 CODES = {name: code for code, name in NAMES.items()}
@@ -47,6 +47,10 @@ GIVES_NUMBER = ("aten.item.default", "aten._local_scalar_dense.default")
 REGIONS = ("wrap_with_autocast", "wrap_with_set_grad_enabled")
 """What `with torch.autocast(...)` and `with torch.no_grad()` become: calls of programs of their own."""
 
+VMAP = "_vmap_increment_nesting"
+"""What `torch.vmap` begins with. PyTorch writes no program that has it; without it, the same functions are called for
+whole batches."""
+
 ROLES = {"PARAMETER": Role.PARAM, "BUFFER": Role.BUFFER, "CONSTANT_TENSOR": Role.BUFFER}
 
 
@@ -60,6 +64,8 @@ class ExportedModule:
         self._torch, self._args, self._kwargs = torch, args, kwargs
         self.name = type(model).__name__
         self._exported = self._made(lambda: torch.export.export(model, args, kwargs, dynamic_shapes=dynamic_shapes))
+        if self._calls(VMAP):
+            self._exported = self._made(lambda: self._exported.run_decompositions({}))
         self._as_exported = self._exported
         self._sizes: Mapping[Any, int] = {}
         self._given = self._placeholders()
@@ -136,13 +142,17 @@ class ExportedModule:
     def program(self) -> Program:
         """The program, with the types that its values have for these inputs. A program that changes a part of a tensor
         in place is first made one that changes nothing, and one with regions of autocast or no_grad one without."""
-        if any(getattr(node.target, "__name__", "") in REGIONS for node in self._exported.graph.nodes):
+        if self._calls(*REGIONS):
             self._decompose()
         found = self._read()
         if any(":" in name for step in found.steps if step.exact for name in step.exact.operands):
             self._decompose()
             found = self._read()
         return found
+
+    def _calls(self, *names: str) -> bool:
+        """Whether a node calls a function with one of these names."""
+        return any(getattr(node.target, "__name__", "") in names for node in self._exported.graph.nodes)
 
     def _decompose(self) -> None:
         self._exported = self._made(lambda: self._exported.run_decompositions({}))
@@ -237,6 +247,8 @@ class ExportedModule:
         if plain.dtype == torch.bfloat16:
             bits: Array = plain.view(torch.int16).numpy().view(DType.BFLOAT16.numpy)
             return bits
+        if str(plain.dtype).removeprefix("torch.") not in DTYPE_NAMES:
+            return None
         numbers: Array = np.asarray(plain.numpy())
         return numbers
 

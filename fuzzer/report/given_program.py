@@ -56,6 +56,8 @@ def _program_source(model: bytes, known: frozenset[str]) -> ProgramSource:
     program = _document(model)
     graph, signature = program.graph_module.graph, program.graph_module.signature
     body = Body()
+    if any(spec.constant_input is not None for spec in signature.input_specs):
+        raise NoScript("takes a number or another value of Python beside its tensors")
     inputs = [
         spec.user_input.arg.as_tensor.name
         for spec in signature.input_specs

@@ -146,10 +146,12 @@ def _seed(array: Array, library: Library) -> Source | None:
 
 
 def _packed(array: Array, library: Library) -> Source:
-    """The array as compressed bytes, for many numbers without a rule."""
+    """The array as compressed bytes, for many numbers without a rule. TVM's importers take a bfloat16 tensor by DLPack
+    alone, whose memory must be aligned: that of a copy is, that of a bytearray need not be."""
     packed = base64.b85encode(zlib.compress(np.ascontiguousarray(array).tobytes(), 9)).decode()
     data = joined(" ", map(quoted, textwrap.wrap(packed, WIDTH - 32, break_on_hyphens=False)))
     unpacked = source("zlib.decompress(base64.b85decode({}))", data)
     taken = source("bytearray({})", unpacked) if library is TORCH else unpacked
     dtype = library.dtype(str(array.dtype))
-    return source("{}.frombuffer({}, dtype={}).reshape({})", library.prefix, taken, dtype, _sizes(array.shape))
+    made = source("{}.frombuffer({}, dtype={}).reshape({})", library.prefix, taken, dtype, _sizes(array.shape))
+    return source("{}.clone()", made) if library is TORCH and str(array.dtype) == DType.BFLOAT16 else made

@@ -173,8 +173,15 @@ class UserInput(msgspec.Struct):
     arg: Argument
 
 
+class ConstantInput(msgspec.Struct):
+    """A number, a text or None among the inputs, which the program does not read."""
+
+    name: str = ""
+
+
 class Spec(msgspec.Struct):
     user_input: UserInput | None = None
+    constant_input: ConstantInput | None = None
     parameter: Owned | None = None
     buffer: Owned | None = None
     tensor_constant: Owned | None = None

@@ -199,6 +199,32 @@ def test_regions_of_autocast_and_without_gradients_are_read(region: Callable[[],
 
 
 @pytest.mark.slow
+def test_functions_over_a_batch_are_read() -> None:
+    """PyTorch writes no program with torch.vmap, and gives no numbers of what is inside of it."""
+    function, x = torch.vmap(lambda a: (a @ torch.ones(3, 2)).tanh().sum(-1)), torch.ones(5, 4, 3)
+    found = cases_of(Fn(function), x)
+    (case,) = found.cases
+    assert (found.not_covered, found.is_given, case.graph.ops) == ((), True, ("ones", "matmul", "tanh", "sum"))
+    same_results(case, function(x))
+
+
+@pytest.mark.slow
+def test_weights_that_no_case_holds_are_named_and_the_rest_is_read() -> None:
+    class Eight(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.w: torch.Tensor
+            self.register_buffer("w", torch.ones(3, 2).to(torch.float8_e4m3fn))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x @ self.w.to(torch.float32)
+
+    found = cases_of(Eight(), torch.ones(4, 3))
+    assert found.not_covered == ("to.dtype (1 time): reads b_w, which no case can hold",)
+    assert [case.graph.ops for case in found.cases] == [("matmul",)]
+
+
+@pytest.mark.slow
 def test_batch_norm_in_training_gives_what_the_model_returns() -> None:
     model, x = torch.nn.BatchNorm1d(2).train(), torch.tensor([[1.0, 2.0], [3.0, 5.0], [4.0, 0.0]])
     found = cases_of(model, x)

@@ -288,9 +288,14 @@ def with_a_mutation(module: Any) -> None:
     module["signature"]["output_specs"][0] = {"buffer_mutation": {"arg": {"name": "view"}, "buffer_name": "b"}}
 
 
+def with_a_number(module: Any) -> None:
+    module["signature"]["input_specs"].append({"constant_input": {"name": "scale", "value": {"as_float": 0.5}}})
+
+
 @pytest.mark.parametrize(
     ("change", "why"),
     [
+        (with_a_number, "takes a number or another value of Python beside its tensors"),
         (of_a_table, "has an argument that a script cannot write"),
         (of_a_parameter, "reads 'p_other', for which there are no numbers"),
         (with_a_mutation, "gives new numbers of its buffers or inputs as results"),

@@ -481,6 +481,13 @@ def test_what_follows_a_rule_is_written_as_the_rule(array: Array, text: str) -> 
     assert repro_values.literal(array) == text
 
 
+def test_packed_bfloat16_numbers_are_aligned_for_dlpack() -> None:
+    """TVM takes a bfloat16 parameter by DLPack alone, which refuses memory that is not aligned."""
+    array = np.arange(300, dtype=np.int16).view(ml_dtypes.bfloat16)
+    assert str(repro_values.literal(array)).endswith(".reshape(300).clone()")
+    assert str(repro_values.literal(array, repro_values.NUMPY)).endswith(".reshape(300)")
+
+
 @pytest.mark.tvm
 def test_script_of_a_real_bug_exits_1(warm: WarmPython, tmp_path: Path) -> None:
     """TVM 0.27: select with a negative index reads out of bounds."""
