@@ -58,8 +58,9 @@ class ImporterRow:
     dialect     the dialect of the cases that it reads; None: the engine decides
     reads       what it reads
     function    TVM's function that imports, as reports name it
-    steps       the steps of a lane up to the module, in a report; {opset} and {converted} stand for the lane's opset;
-                "" where nothing imports: the dialect says what runs the model
+    steps       the steps of a lane up to the module, in a report; {opset} and {converted} stand for the lane's opset,
+                {folded} for the folding of constants, which the file of a given model is spared; "" where nothing
+                imports: the dialect says what runs the model
     code        the module of `fuzzer.lanes.relax.importers` that calls it; "": it gives no single module of Relax
     script      the template in `fuzzer/templates/repro/importer/` that writes the import in a script
     tests       TVM's test of the function: tests/python/relax/test_frontend_{tests}.py, for a frontend
@@ -118,7 +119,7 @@ class ImporterRow:
         return bool(self.code)
 
 
-_TORCH_ONNX = "`torch.onnx.export` (dynamo={}{{opset}}), constants folded, `from_onnx`"
+_TORCH_ONNX = "`torch.onnx.export` (dynamo={}{{opset}}), {{folded}}`from_onnx`"
 
 
 class Importer(StrEnum):

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from generators.graph import Case, holds_floats
+from generators.undefined import ROWS
 from oracles.expected_output import Expected, rounded_to
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcomes, Ran, facts_of
@@ -45,6 +46,7 @@ class JudgedElements:
     has_floats        whether an output holds floats
     judged_floats     how many floats are judged
     different_floats  how many different numbers the judged floats of one output are, of the output with the most
+    undefined         the rows of `generators.undefined` that hold for a node
     """
 
     elements: int
@@ -53,6 +55,7 @@ class JudgedElements:
     has_floats: bool = False
     judged_floats: int = 0
     different_floats: int = 0
+    undefined: tuple[str, ...] = ()
 
     @property
     def judged(self) -> int:
@@ -76,15 +79,21 @@ def elements_line(found: JudgedElements) -> str:
 
 
 def reasons_in(case: Case, found: JudgedElements) -> tuple[tuple[str, int], ...]:
-    """The reasons, with the operator of the case at which a dtype overflows, where one does."""
-    return tuple((f"{reason}{_overflow(case, found)}", count) for reason, count in found.reasons)
+    """The reasons, with what is open, and the operator of the case at which a dtype overflows, where one does."""
+    return tuple((f"{reason}{_detail(case, found, reason)}", count) for reason, count in found.unjudged.most_common())
 
 
 def why_none(case: Case, found: JudgedElements) -> str:
     """Why no element of a case is judged, in one line: "no value of Mul, Sqrt is judged: ... (float16 overflows at Mul,
     node 0)"."""
-    reasons = "; ".join(reason for reason, _ in found.reasons)
-    return f"no value of {', '.join(dict.fromkeys(case.graph.ops))} is judged: {reasons}{_overflow(case, found)}"
+    reasons = "; ".join(reason for reason, _ in reasons_in(case, found))
+    return f"no value of {', '.join(dict.fromkeys(case.graph.ops))} is judged: {reasons}"
+
+
+def _detail(case: Case, found: JudgedElements, reason: Unjudged) -> str:
+    if reason is Unjudged.OPEN and found.undefined:
+        return f" ({'; '.join(row.what for row in ROWS if row.name in found.undefined)})"
+    return _overflow(case, found)
 
 
 def _overflow(case: Case, found: JudgedElements) -> str:
@@ -104,18 +113,18 @@ def judged_elements(outcomes: Outcomes, lanes: Collection[LaneSpec]) -> JudgedEl
         reasons = Counter({Unjudged.NO_REFERENCE: elements} if elements else {})
         return JudgedElements(elements, reasons, has_floats=has_floats)
     facts = list(map(facts_of, outcomes.values()))
-    open_choices = any(each.undefined for each in facts)
+    undefined = tuple(sorted({name for each in facts for name in each.undefined}))
     overflow = next((each.overflow for each in facts if each.overflow), "")
     roundings = sorted({rounding_in(lane) for lane in ran})
     unjudged = Counter[Unjudged]()
     judged_floats = different_floats = 0
     for each in right:
-        reasons, judged = _judged(each, roundings, open_choices)
+        reasons, judged = _judged(each, roundings, bool(undefined))
         unjudged += reasons
         if holds_floats(each.eager):
             judged_floats += int(np.count_nonzero(judged))
             different_floats = max(different_floats, np.unique(each.eager[judged].astype(np.float64)).size)
-    return JudgedElements(elements, unjudged, overflow, has_floats, judged_floats, different_floats)
+    return JudgedElements(elements, unjudged, overflow, has_floats, judged_floats, different_floats, undefined)
 
 
 def _judged(

@@ -18,7 +18,8 @@ from fuzzer.seeds.extract import SUFFIXES
 from fuzzer.seeds.own_weights import WITH_OWN_WEIGHTS, Weights
 from fuzzer.seeds.own_weights import read as own_weights_of
 from fuzzer.seeds.resolve import Resolved, resolve
-from fuzzer.seeds.whole_model import case_with, require_inputs
+from fuzzer.seeds.sample import require_inputs
+from fuzzer.seeds.whole_model import case_with
 from fuzzer.system.terminal import number_of
 from generators import case_file
 from generators.check import check

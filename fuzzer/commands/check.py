@@ -17,7 +17,8 @@ from fuzzer.api.check import check as check_model
 from fuzzer.api.checked import Checked, NothingRan
 from fuzzer.api.finding_error import FindingError
 from fuzzer.api.found_failure import FoundFailure
-from fuzzer.commands.options import JsonFlag, PreloadFile, open_sizes
+from fuzzer.commands.model_options import InputFiles, OpenSizes, open_sizes
+from fuzzer.commands.options import JsonFlag, PreloadFile
 from fuzzer.commands.with_options import with_options
 from fuzzer.lanes import EVERY_LANE
 from fuzzer.report.plain_text import capital
@@ -56,18 +57,8 @@ class CheckOptions:
     weights: Annotated[
         Weights | None, typer.Option(help="Draw the weights, or take the model's own, as for FILE.py:NAME.")
     ] = None
-    inputs: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="PATH",
-            help="An .npz file with arrays by name, or a folder with input_0.pb, input_1.pb, ...; others are drawn. "
-            "Repeatable, for several runs.",
-        ),
-    ] = None
-    sizes: Annotated[
-        str | None,
-        typer.Option(metavar="N=7,...", help="For an .onnx file: numbers for its open sizes, by their names."),
-    ] = None
+    inputs: InputFiles = None
+    sizes: OpenSizes = None
     toolchain: Annotated[str, typer.Option(metavar="NAME", help="The toolchain with TVM.")] = HOST_NAME
     preload: PreloadFile = None
     folder: Annotated[Path, typer.Option(metavar="DIR", help="Where findings are saved.")] = FOLDER
@@ -184,7 +175,7 @@ def _lanes_of(found: FoundFailure) -> list[str]:
 
 def _facts(checked: Checked, wrong: set[str]) -> Iterator[str]:
     """The paths with what came of each, and what was not judged, with the reasons."""
-    ways = {lane.name: way(lane) for lane in EVERY_LANE}
+    ways = {lane.name: way(lane, given=not checked.not_given) for lane in EVERY_LANE}
     without_verdict = {line.partition(": ")[0] for line in checked.not_judged}
     for lane in checked.ran:
         if lane in wrong or not (checked.none_judged or lane in without_verdict):

@@ -9,9 +9,11 @@ from typing import Annotated
 import typer
 
 from fuzzer.campaign.plan.selection import dialects_named
+from fuzzer.commands.model_options import InputFiles, OpenSizes, open_sizes
 from fuzzer.commands.options import JsonFlag
 from fuzzer.seeds import corpus
 from fuzzer.seeds.imported import SIZE, Imported, files_of, run
+from fuzzer.seeds.sample import require_one_file, samples_of
 from fuzzer.system.exit_codes import Exit
 from fuzzer.system.terminal import echo, next_line, number_of, one_sentence, print_json, say
 from generators.dialect_names import NAMES
@@ -26,12 +28,16 @@ def import_models(
     dialect: Annotated[
         str, typer.Option(metavar="LIST", help="torch: as calls of PyTorch; onnx: .onnx files as they are.")
     ] = ",".join(NAMES),
+    inputs: InputFiles = None,
+    sizes: OpenSizes = None,
     json: JsonFlag = False,
 ) -> None:
     """Cut real models into seed cases: pieces of their graphs, with smaller sizes and new values.
 
     Nothing in a file is executed. Exit code 64 where a file cannot be read, or no case can be made."""
-    done, refused = run(files_of(model), into, size, dialects=dialects_named(dialect))
+    samples = samples_of(inputs or (), open_sizes(sizes))
+    require_one_file(str(model), samples)
+    done, refused = run(files_of(model), into, size, dialects=dialects_named(dialect), samples=samples)
     for why in refused:
         say(one_sentence(f"fuzz: {why}"))
     has_cases = any(each.names for each in done)

@@ -12,7 +12,8 @@ import msgspec
 import typer
 
 from fuzzer.campaign.store.store import Store
-from fuzzer.commands.options import FindingCampaign, JsonFlag, PreloadFile, open_sizes
+from fuzzer.commands.model_options import InputFiles, OpenSizes, open_sizes
+from fuzzer.commands.options import FindingCampaign, JsonFlag, PreloadFile
 from fuzzer.commands.progress import counting, working
 from fuzzer.commands.with_options import with_options
 from fuzzer.findings import finding_file
@@ -21,8 +22,8 @@ from fuzzer.isolate.fleet import Fleet
 from fuzzer.lanes.model_lanes import choice
 from fuzzer.minimize import minimize as minimizing
 from fuzzer.minimize.minimize import Investigation, Minimized
-from fuzzer.seeds import given_inputs
 from fuzzer.seeds.own_weights import Weights
+from fuzzer.seeds.sample import samples_of
 from fuzzer.system import temporary
 from fuzzer.system.exit_codes import Exit
 from fuzzer.system.terminal import echo, next_line, number_of, print_json, say
@@ -80,17 +81,8 @@ class MinimizeOptions:
     weights: Annotated[
         Weights, typer.Option(help="For an .onnx file: draw its weights of floating point, or take its own.")
     ] = Weights.DRAWN
-    sizes: Annotated[
-        str | None,
-        typer.Option(metavar="N=7,...", help="For an .onnx file: numbers for its open sizes, by their names."),
-    ] = None
-    inputs: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="PATH",
-            help="For an .onnx file: an .npz file with arrays by name, or a folder with input_0.pb, input_1.pb, ...",
-        ),
-    ] = None
+    inputs: InputFiles = None
+    sizes: OpenSizes = None
     workers: Annotated[int, typer.Option(min=1, help="Candidates that run at the same time.")] = max(
         1, os.cpu_count() or 1
     )
@@ -107,13 +99,14 @@ def minimize(options: MinimizeOptions) -> None:
     options = replace(options, source=finding_named(options.source, options.campaign))
     source = options.source
     choices = choice(options.lanes, options.target, options.pipeline, options.opt_level)
-    sizes = open_sizes(options.sizes)
     own_weights = options.weights is Weights.OWN
-    inputs = given_inputs.read(options.inputs) if options.inputs else {}
-    wanted = minimizing.read(source, choices, options.toolchain, own_weights=own_weights, sizes=sizes, inputs=inputs)
-    if wanted.model:
-        say(wanted.model.line)
-        if line := wanted.model.open_sizes:
+    wanted = [
+        minimizing.read(source, choices, options.toolchain, own_weights=own_weights, sample=sample)
+        for sample in samples_of(options.inputs or (), open_sizes(options.sizes))
+    ]
+    if model := wanted[0].model:
+        say(model.line)
+        if line := model.open_sizes:
             say(line)
     folder = options.out or _beside(source)
     before = _saved(folder)
@@ -127,7 +120,8 @@ def minimize(options: MinimizeOptions) -> None:
         Store(folder, None) as store,
         Fleet(temporary.new_folder(), finder(options.preload)) as fleet,
     ):
-        found = minimizing.run(counting(fleet, shown), store, wanted, options.workers)
+        lab = counting(fleet, shown)
+        found = minimizing.joined([minimizing.run(lab, store, each, options.workers) for each in wanted])
     done = found.minimized
     without_failure = () if done else tuple(_without_failure(found))
     if options.json:

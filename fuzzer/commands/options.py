@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from generators.dialect_names import NAMES
-from generators.graph import Invalid
 
 FINDING = "A finding: its folder, a part of its name, or its number in the list shown last."
 
@@ -42,14 +41,3 @@ DialectName = Annotated[
 
 DRAIN_SECONDS = 60.0
 """How long triage may go on after the last test of a run, where the user does not say."""
-
-
-def open_sizes(text: str | None) -> dict[str, int]:
-    """The numbers of sizes by name: `n=7,m=3`. Raise `Invalid` where it is none of that form."""
-    found = {}
-    for part in text.split(",") if text else ():
-        name, _, number = part.strip().rpartition("=")
-        if not name or not number.isdecimal():
-            raise Invalid(f"--sizes: {part.strip()!r} is no size; write N=7,M=3")
-        found[name] = int(number)
-    return found

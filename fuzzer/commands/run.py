@@ -13,6 +13,7 @@ from fuzzer.campaign.run.loop import Campaign
 from fuzzer.campaign.run.start import WARM_UP, obey_signals, to_stop, warm_up
 from fuzzer.campaign.store.store import Store
 from fuzzer.commands.aim import model_around
+from fuzzer.commands.model_options import open_sizes
 from fuzzer.commands.progress import working
 from fuzzer.commands.run_cluster import cluster_options, run_on_cluster
 from fuzzer.commands.run_options import EXAMPLES as EXAMPLES
@@ -23,6 +24,7 @@ from fuzzer.commands.run_summary import summarise
 from fuzzer.commands.with_options import with_options
 from fuzzer.isolate.child_process import GaveUp, never
 from fuzzer.isolate.fleet import Fleet
+from fuzzer.seeds.sample import samples_of
 from fuzzer.system.processes import keep_memory_tight
 from fuzzer.system.terminal import say
 from fuzzer.watching.watch import watched
@@ -40,7 +42,8 @@ def run(options: RunOptions) -> None:
 
 def _run_here(plan: Plan) -> None:
     options = plan.options
-    around = model_around(options.around, options.campaign, dialects_named(plan.dialects))
+    samples = samples_of(options.inputs or (), open_sizes(options.sizes)) if options.around else ()
+    around = model_around(options.around, options.campaign, dialects_named(plan.dialects), samples)
     with Store(options.campaign, options.seed) as store:
         settings = plan.settings(store.state.seed, around)
         _say_what_begins(settings, store)

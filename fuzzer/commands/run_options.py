@@ -12,6 +12,7 @@ import typer
 from fuzzer.campaign.plan.settings import SCOPES, Disk, RunLimits, TriageLimits
 from fuzzer.campaign.store.disk_space import GB, RESERVE
 from fuzzer.commands.file import BaseUrl, LedgerFile, Repository, TokenFile
+from fuzzer.commands.model_options import InputFiles, OpenSizes
 from fuzzer.commands.options import (
     DRAIN_SECONDS,
     JsonFlag,
@@ -31,7 +32,8 @@ STOP_AFTER = "Stop after this time: 90, 2m, 1.5h."
 
 OPTION_GROUPS = {
     "When to stop": ("seconds", "tests", "until_new", "drain"),
-    "What to test": ("ops", "dialect", "lanes", "around", "configurations", "seed", "guided", "share"),
+    "What to test": ("ops", "dialect", "lanes", "configurations", "seed", "guided", "share"),
+    "A model": ("around", "inputs", "sizes"),
     "Which TVM": ("toolchain", "releases", "preload", "own_pass"),
     "Where and how": ("campaign", "workers", "disk_limit", "disk_reserve", "json", "stats", "metrics"),
     "Triage": ("triage_share", "scope_share"),
@@ -67,6 +69,8 @@ class RunOptions:
             metavar="MODEL", help="A .pt2 or .onnx file, a folder of them, or FILE.py:NAME: see docs/around.md."
         ),
     ] = None
+    inputs: InputFiles = None
+    sizes: OpenSizes = None
     configurations: Annotated[
         Path | None,
         typer.Option(metavar="FILE.toml", help="Compile options, whose combinations are tested: see docs/around.md."),

@@ -11,7 +11,7 @@ from fuzzer.campaign.plan.configurations import Configurations
 from fuzzer.campaign.plan.selection import ops_of_dialects
 from fuzzer.campaign.plan.settings import LaneMix, Settings
 from fuzzer.campaign.plan.test_numbers import Share, parsed
-from fuzzer.commands.aim import listed_configurations, require_no_other_aim
+from fuzzer.commands.aim import listed_configurations, require_a_model, require_no_other_aim
 from fuzzer.commands.run_lanes import dialects_of_run, lanes_of_run, with_own_passes
 from fuzzer.commands.run_options import RunOptions
 from fuzzer.filing.auto import Start, auto_filing
@@ -73,6 +73,7 @@ def plan_of(options: RunOptions) -> Plan:
     """Raise `Invalid` where options contradict each other, or name what does not exist."""
     _require_an_end(options)
     require_no_other_aim(options.around, options.ops, options.cluster)
+    require_a_model(options.around, inputs=bool(options.inputs or options.sizes))
     listed = listed_configurations(options.configurations, options.lanes, options.toolchain, HOST_NAME, options.cluster)
     where, others = named(options.toolchain), named(options.releases) if options.releases else ()
     own = with_own_passes(options.own_pass or (), where, options.preload)

@@ -4,7 +4,7 @@ changed."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from fuzzer.lanes.model_lanes import LaneChoice, lanes_for
 from fuzzer.report.own_script import warning, with_own_script
 from fuzzer.report.title import plain_title
 from fuzzer.seeds import whole_model
+from fuzzer.seeds.sample import NOTHING, Sample, require_one_file
 from fuzzer.seeds.whole_model import WholeModel
 from fuzzer.signature import Signature
 from fuzzer.signature.blame import Releases
@@ -33,7 +34,7 @@ from fuzzer.triage.refused import WithoutRefused, without_refused
 from fuzzer.triage.reproduce import reproduces
 from fuzzer.triage.size import Size, size_of
 from generators import case_file
-from generators.graph import Array, Case, Invalid
+from generators.graph import Case
 from oracles.finding import Finding
 from oracles.lane import LaneSpec, is_eager
 from oracles.outcome import Outcomes, Unsupported, why_no_result
@@ -103,20 +104,17 @@ def read(
     toolchain: str | None = None,
     *,
     own_weights: bool = False,
-    sizes: Mapping[str, int] = {},
-    inputs: Mapping[str, Array] = {},
+    sample: Sample = NOTHING,
 ) -> MinimizeRequest:
     """Read a folder or an .onnx file. A saved finding has its own lane. `own_weights`: those of a file are read, not
-    drawn. `sizes` are numbers for the open sizes of a file, and `inputs` those of its inputs, by their names. Raise
-    `Invalid` where the folder contains neither a finding nor a case, where the file cannot be read, and where no lane
-    matches."""
+    drawn. `sample` has inputs and open sizes of a file. Raise `Invalid` where the folder contains neither a finding nor
+    a case, where the file cannot be read, and where no lane matches."""
     if source.suffix == ".onnx" and not source.is_dir():
-        model = whole_model.read(source, inputs, sizes, own_weights=own_weights)
+        model = whole_model.read(source, sample.inputs, sample.sizes, own_weights=own_weights)
         chosen = lanes_of_given(model.case, _lanes(model.case, lanes, toolchain))
         forms = (model.opened.case,) if model.opened else ()
         return MinimizeRequest(model.case, None, chosen, model=model, own_operators=True, forms=forms)
-    if inputs:
-        raise Invalid(f"{source}: a saved case has its own inputs: give none")
+    require_one_file(str(source), (sample,))
     if (source / finding_file.NAME).exists() or not (source / case_file.JSON_NAME).exists():
         doc, case = finding_file.read_with_case(source)
         (lane,) = in_toolchains((doc.lane,), named(toolchain or doc.lane.toolchain)[:1])
@@ -126,6 +124,15 @@ def read(
         )
     case = case_file.read(source)
     return MinimizeRequest(case, None, _lanes(case, lanes, toolchain))
+
+
+def joined(found: Sequence[Investigation]) -> Investigation:
+    """What became of several requests. A failure that several of them show is there once."""
+    first: dict[Path | int, Minimized] = {}
+    for number, done in enumerate(each for one in found for each in one.minimized):
+        first.setdefault(done.folder or number, done)
+    lines = dict.fromkeys(line for one in found for line in one.endings)
+    return Investigation(tuple(first.values()), () if first else tuple(lines))
 
 
 def _lanes(case: Case, wanted: LaneChoice, toolchain: str | None) -> tuple[LaneSpec, ...]:

@@ -21,7 +21,7 @@ def summary(record: FindingRecord) -> str:
     """The first paragraph: what fails, in which of two builds, by which steps, the cause, the releases, and the build
     that introduced it."""
     sentence = f"{capital(failure(record))}."
-    reached = f"Steps: {way(record.doc.lane, built=record.shows_export)}."
+    reached = f"Steps: {steps_of(record)}."
     graph = record.case.graph
     as_it_is = dialect_named(graph.dialect).opsets and not record.doc.lane.opset
     reached += f" The model has opset {graph.opset}." if as_it_is else ""
@@ -64,12 +64,18 @@ def _listed(by: str) -> str:
     return ", ".join(f"`{each}`" for each in by.split(", "))
 
 
-def way(lane: LaneSpec, *, built: bool = False) -> str:
-    """The steps of a lane in order: import, passes, compilation. `built`: the script builds the exported file."""
+def steps_of(record: FindingRecord) -> str:
+    """The steps of the lane of a finding."""
+    return way(record.doc.lane, built=record.shows_export, given=record.case.given is not None)
+
+
+def way(lane: LaneSpec, *, built: bool = False, given: bool = False) -> str:
+    """The steps of a lane in order: import, passes, compilation. `built`: the script builds the exported file. `given`:
+    the lane runs a model that a person gave, as it is."""
     opset = f", opset {lane.opset}" if lane.opset else ""
     converted = f"`onnx.version_converter.convert_version` to opset {lane.opset}, " if lane.opset else ""
     read = lane.importer.row.steps or dialect_named(lane.dialect).words.eager
-    read = read.format(opset=opset, converted=converted)
+    read = read.format(opset=opset, converted=converted, folded="" if given else "constants folded, ")
     read = "`from_onnx`" if built else read
     if lane.engine is not Engine.TVM:
         return read.replace("from_onnx", "onnxruntime").replace("`onnxruntime`", "onnxruntime")

@@ -77,7 +77,7 @@ def _where(record: FindingRecord) -> str:
     """The part at fault, its line in the source, how it was found, and the steps."""
     culprit, link = sentences.culprit(record) or "not located", source_link(record)
     place = f", {link}" if link else ""
-    steps = f"Steps: {sentences.way(record.doc.lane, built=record.shows_export)}{_opset(record)}."
+    steps = f"Steps: {sentences.steps_of(record)}{_opset(record)}."
     rest = " ".join(filter(None, [sentences.blame_evidence(record), steps]))
     return f"{prose(culprit)}{place}. {prose(rest)}"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import groupby
@@ -13,6 +13,7 @@ from pathlib import Path
 from fuzzer.seeds import corpus
 from fuzzer.seeds.imported import SIZE, files_of, run
 from fuzzer.seeds.resolve import Resolved
+from fuzzer.seeds.sample import NOTHING, Sample, require_one_file
 from generators import case_file
 from generators.dialect_names import NAMES
 from generators.graph import Case, Invalid
@@ -52,17 +53,20 @@ class Around:
         return frozenset(case.graph.dialect for case in self.pieces.values())
 
 
-def import_around(model: Path, campaign: Path, dialects: Collection[str] = NAMES) -> Around:
+def import_around(
+    model: Path, campaign: Path, dialects: Collection[str] = NAMES, samples: Sequence[Sample] = (NOTHING,)
+) -> Around:
     """Import a model, or a folder of models, into the corpus of a campaign, in those of these dialects that a file can
-    be read in. The same model gives the same result. Raise `Invalid` where a file cannot be read, or where no piece has
-    an operator with a row."""
-    files = files_of(model)
-    done, refused = run(files, campaign, *SIZES, dialects=dialects)
+    be read in, with the inputs and open sizes of each sample. The same model gives the same result. Raise `Invalid`
+    where a file cannot be read, or where no piece has an operator with a row."""
+    require_one_file(str(model), samples)
+    done, refused = run(files_of(model), campaign, *SIZES, dialects=dialects, samples=samples)
     if refused:
         raise Invalid(refused[0])
     calls, lacking = Counter[str](), Counter[str]()
     for _, models in groupby(done[:: len(SIZES)], lambda each: each.path):
-        found = [each.extracted.resolved for each in models]
+        by_dialect = {each.extracted.resolved.dialect: each.extracted.resolved for each in models}
+        found = list(by_dialect.values())  # of one sample: the calls are the same in the others
         calls.update(node.op for resolved in found for node in resolved.nodes)
         lacking += reduce(and_, map(_lacking, found))
     names = dict.fromkeys(name for each in done for name in each.names)

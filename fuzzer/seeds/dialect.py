@@ -11,7 +11,7 @@ from typing import Any
 
 from fuzzer.seeds.resolve import Resolved
 from generators.domain import Domain
-from generators.graph import Node
+from generators.graph import Array, Node
 from generators.op import Types
 
 
@@ -19,12 +19,12 @@ from generators.op import Types
 class DialectSeeds:
     """How files become cases of a dialect.
 
-    resolve  by suffix, what makes a model in its rows of a file that was read
+    resolve  by suffix, what makes a model in its rows of a file that was read, its path, and inputs that a person gives
     needed   the domain that a node needs for its operand of this number
     copies   whether the results of a node have the elements of this operand, and nothing else is computed
     """
 
-    resolve: Mapping[str, Callable[[Any, Path], Resolved]]
+    resolve: Mapping[str, Callable[[Any, Path, Mapping[str, Array]], Resolved]]
     needed: Callable[[Node, int, Types], Domain]
     copies: Callable[[Node, int], bool]
 

@@ -18,6 +18,7 @@ from fuzzer.seeds.dialect import seeds_of
 from fuzzer.seeds.domains import draw_case
 from fuzzer.seeds.opened import Opened, left_open, names_in, opened_as_in_file, with_smaller_sizes
 from fuzzer.seeds.resolve import Resolved
+from fuzzer.seeds.sample import NOTHING, Sample, require_inputs
 from fuzzer.seeds.shrink import SMALL, TooLarge, shrunk
 from generators.check import check
 from generators.choice import NumpySource
@@ -25,7 +26,10 @@ from generators.dialect import dialect_named
 from generators.dialect_names import NAMES
 from generators.graph import Case, Graph, Invalid, Node, Scalar
 
-OPENED: Mapping[str, Callable[[Path], Any]] = {".pt2": pt2_file.read, ".onnx": onnx_file.read}
+OPENED: Mapping[str, Callable[[Path, Sample], Any]] = {
+    ".pt2": lambda path, sample: pt2_file.read(path),
+    ".onnx": lambda path, sample: onnx_file.read(path, sample.inputs, sample.sizes),
+}
 """What reads a file of each suffix. The dialects make a model of the result (`fuzzer.seeds.dialect`)."""
 
 SUFFIXES: Mapping[str, tuple[str, ...]] = {
@@ -70,9 +74,10 @@ class Extracted:
         return f"{there}: each case has {number}{why}"
 
 
-def read(path: Path, dialects: Collection[str] = NAMES) -> tuple[Resolved, ...]:
+def read(path: Path, dialects: Collection[str] = NAMES, sample: Sample = NOTHING) -> tuple[Resolved, ...]:
     """Read a file with the reader for its suffix, and return its model in each of these dialects that the file can be
-    read in. Raise `Invalid` with one line that describes what is wrong and where, or `EnvironmentMissing`."""
+    read in. Of a file of ONNX, `sample` has inputs and open sizes. Raise `Invalid` with one line that describes what is
+    wrong and where, or `EnvironmentMissing`."""
     if not path.exists():
         raise Invalid(f"{path}: no such file")
     if path.suffix not in SUFFIXES or not path.is_file():
@@ -80,8 +85,10 @@ def read(path: Path, dialects: Collection[str] = NAMES) -> tuple[Resolved, ...]:
     wanted = [dialect for dialect in SUFFIXES[path.suffix] if dialect in dialects]
     if not wanted:
         raise Invalid(f"{path}: a {path.suffix} file is read as {' or '.join(SUFFIXES[path.suffix])} only")
-    opened = OPENED[path.suffix](path)
-    return tuple(seeds_of(dialect).resolve[path.suffix](opened, path) for dialect in wanted)
+    opened = OPENED[path.suffix](path, sample)
+    found = tuple(seeds_of(dialect).resolve[path.suffix](opened, path, sample.inputs) for dialect in wanted)
+    require_inputs(path, sample.inputs, found[0].inputs)
+    return found
 
 
 def extract(resolved: Resolved, size: int, validity: Validity) -> Extracted:

@@ -12,6 +12,7 @@ from pathlib import Path
 from fuzzer.isolate.validity import Validity
 from fuzzer.seeds import corpus
 from fuzzer.seeds.extract import SUFFIXES, Extracted, extract, read
+from fuzzer.seeds.sample import NOTHING, Sample
 from fuzzer.system.terminal import number_of, one_sentence
 from generators import case_file
 from generators.dialect import dialect_named
@@ -97,17 +98,22 @@ def files_of(model: Path) -> list[Path]:
 
 
 def run(
-    files: Sequence[Path], into: Path, *sizes: int, dialects: Collection[str] = NAMES
+    files: Sequence[Path],
+    into: Path,
+    *sizes: int,
+    dialects: Collection[str] = NAMES,
+    samples: Sequence[Sample] = (NOTHING,),
 ) -> tuple[list[Imported], list[str]]:
-    """Import files into a campaign, each in each dialect and at each size. Return the imported models, and one line for
+    """Import files into a campaign, each in each dialect and at each size, with the inputs and open
+    sizes of each sample. Return the imported models, and one line for
     each file that cannot be read. The cases of a model are written after all of them of one size were made."""
     done, refused = [], []
     existing = {name.rpartition("-")[2]: name for name in corpus.names(into)}
     with ExitStack() as opened:
         validity: Validity | None = None  # PyTorch is started for the first file that can be read
-        for path in files:
+        for path, sample in product(files, samples):
             try:
-                models = read(path, dialects)
+                models = read(path, dialects, sample)
             except Invalid as why:
                 refused.append(str(why))
                 continue

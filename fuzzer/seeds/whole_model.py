@@ -22,6 +22,7 @@ from fuzzer.seeds.opened import Opened, left_open, names_in, opened_as_in_file
 from fuzzer.seeds.own_weights import MOST_BYTES, WITH_OWN_WEIGHTS
 from fuzzer.seeds.own_weights import read as weights_of
 from fuzzer.seeds.resolve import Resolved
+from fuzzer.seeds.sample import require_inputs
 from fuzzer.system.terminal import number_of
 from generators.case_file import MOST_PARTS
 from generators.check import check
@@ -107,12 +108,6 @@ def _too_large(graph: Graph) -> str:
     if parts > MOST_PARTS:
         return f"{parts:,} tensors or results are more than {MOST_PARTS:,}"
     return f"{size >> 20} MiB of inputs and weights are more than {MOST_BYTES >> 20}" if size > MOST_BYTES else ""
-
-
-def require_inputs(path: Path, given: Mapping[str, Array], there: tuple[str, ...] | frozenset[str]) -> None:
-    """Raise `Invalid` where one of the given names is no input of the model."""
-    if unknown := [name for name in given if name not in there]:
-        raise Invalid(f"{path}: it has no input {unknown[0]!r}; its inputs are {', '.join(sorted(there))}")
 
 
 def case_with(piece: Piece, values: Mapping[str, Array], where: str, origin: str) -> Case:

@@ -50,6 +50,8 @@ def test_each_element_has_the_first_reason_that_holds(right: Expected, reasons: 
 def test_where_a_value_is_undefined_that_may_be_the_reason() -> None:
     found = counted(expect([1.0, 2.0], ill=[True, False]), facts=Facts(undefined=("open-order",)))
     assert found.unjudged == {Unjudged.OPEN: 1}
+    what = "the indices of equal elements in a ranking that is not stable, and the results of one that is not sorted"
+    assert reasons_in(CASE, found) == ((f"rounding decides it, or no framework defines it ({what})", 1),)
 
 
 def test_passes_that_round_in_another_way_judge_less() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,13 +12,14 @@ from fuzzer.seeds.onnx_graph import OnnxGraph
 from fuzzer.seeds.program import Program
 from fuzzer.seeds.resolve import Resolved, resolve
 from fuzzer.seeds.torch.domains import copies, needed
+from generators.graph import Array
 
 
-def _exported(program: Program, _: Path) -> Resolved:
+def _exported(program: Program, path: Path, given: Mapping[str, Array]) -> Resolved:
     return resolve(program)
 
 
-def _translated(graph: OnnxGraph, path: Path) -> Resolved:
+def _translated(graph: OnnxGraph, path: Path, given: Mapping[str, Array]) -> Resolved:
     """A file of ONNX, with its nodes translated."""
     return replace(resolve(onnx_file.program(graph, path)), open=graph.open)
 

@@ -185,6 +185,55 @@ def test_where_no_lane_fails_the_endings_of_all_lanes_are_returned(tmp_path: Pat
     ]
 
 
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_rest_of_a_case_is_reduced_where_a_lane_refuses_an_operator(tmp_path: Path, fails: bool) -> None:
+    """The numbers of nodes are those of the whole case; what is saved has none of the refused operators."""
+
+    def outcome(case: Case, lane: LaneSpec, lanes: Sequence[LaneSpec]) -> Outcome | None:
+        if "Abs" in case.graph.ops:
+            return Unsupported(Stage.IMPORT, "no Abs")
+        return Raised(Stage.COMPILE, "RuntimeError", "inff", FRAMES) if fails and "Relu" in case.graph.ops else None
+
+    calls = [("v0", "Neg-13", "x0"), ("v1", "Abs-13", "v0"), ("v2", "Exp-13", "v1"), ("v3", "Relu-14", "v2")]
+    case = case_of({"x0": "float32[2]"}, calls, "v3", opset=17)
+    request = minimize.MinimizeRequest(case, None, MODEL_LANES[:1], own_operators=True)
+    with Store(tmp_path, 1) as store:
+        found = minimize.run(FakeLab(outcome), store, request, 1)
+    if fails:
+        (done,) = found.minimized
+        assert (done.ops, done.nodes, found.endings) == (("Relu",), (3,), ())
+        assert done.folder is not None
+        assert finding_file.read(done.folder).ops == ["Relu"]
+    else:
+        assert found == minimize.Investigation(
+            (),
+            (
+                "1 lane without support for the model: relax-onnx-model-llvm (import: no Abs)",
+                "without `Abs`:",
+                "  1 lane with the right result: relax-onnx-model-llvm",
+                "  4 of 4 elements are judged",
+            ),
+        )
+
+
+def test_a_failure_that_several_samples_show_is_listed_once(tmp_path: Path) -> None:
+
+    def fails(case: Case, lane: LaneSpec, lanes: Sequence[LaneSpec]) -> Outcome | None:
+        return Raised(Stage.COMPILE, "RuntimeError", "inff is not declared", FRAMES)
+
+    case = case_of({"x0": "float32[2]"}, [("v0", "relu", "x0")], "v0")
+    requests = [
+        minimize.MinimizeRequest(replace(case, origin=name), None, TVM_LANES[:1], reduce=False) for name in "ab"
+    ]
+    with Store(tmp_path, 1) as store:
+        wrong = minimize.joined([minimize.run(FakeLab(fails), store, each, 1) for each in requests])
+        right = minimize.joined([minimize.run(FakeLab(lambda *_: None), store, each, 1) for each in requests])
+    assert [each.ops for each in wrong.minimized] == [("relu",)]
+    assert right == minimize.Investigation(
+        (), (f"1 lane with the right result: {TVM_LANES[0].name}", "2 of 2 elements are judged")
+    )
+
+
 @pytest.mark.slow
 def test_a_large_case_is_cut_before_it_runs(tmp_path: Path) -> None:
     """Both failures are found, and no lane of TVM runs the whole case."""

@@ -23,6 +23,10 @@ FLAGS = Path(__file__).parents[3] / "docs" / "examples" / "flags.toml"
             ("--around", "net.pt2", "--cluster", "local"),
             "--cluster excludes --around: nodes do not have the pieces of the model",
         ),
+        (("--around", "none.pt2", "--sizes", "n=2"), "none.pt2: --inputs and --sizes are for one .onnx file"),
+        (("--around", "none.onnx", "--sizes", "n"), "--sizes: 'n' is no size; write N=7,M=3"),
+        (("--around", "none.onnx", "--inputs", "x.npz"), "x.npz: no such file or folder"),
+        (("--sizes", "n=2"), "--inputs and --sizes are for the model of --around: name one"),
         (("--around", "none.pt2"), "none.pt2: no such file"),
         (("--around", "none.py:net"), "none.py: no such file"),
         (

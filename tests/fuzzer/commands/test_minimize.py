@@ -19,7 +19,7 @@ from onnx import TensorProto, helper
 
 from fuzzer.campaign.store.store import Store
 from fuzzer.commands.minimize import MEASURES, lines
-from fuzzer.commands.options import open_sizes
+from fuzzer.commands.model_options import open_sizes
 from fuzzer.findings import finding_file
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.lanes import TVM_LANES

@@ -11,7 +11,7 @@ from fuzzer.commands.run_options import RunOptions
 
 OF_THE_DRIVER = {
     *("seconds", "tests", "until_new", "seed", "workers", "campaign", "share", "first", "end"),
-    *("around", "configurations", "cluster", "nodes", "node_dir"),
+    *("around", "inputs", "sizes", "configurations", "cluster", "nodes", "node_dir"),
     *("auto_file", "repo", "token_file", "base_url", "ledger", "metrics", "stats", "json"),
 }
 """Options that nodes do not get: the driver assigns or keeps them, or they exclude `--cluster`."""
@@ -35,6 +35,7 @@ def test_nodes_get_the_options_that_the_user_gave() -> None:
     given = command_of("run").make_context("run", list(cluster.arguments)).params
     assert given == {
         **{field.name: getattr(RunOptions(), field.name) for field in fields(RunOptions)},
+        "inputs": (),  # a list that nobody gave
         "lanes": "relax-*",
         "guided": False,
         "own_pass": ["a", "b:idempotent"],

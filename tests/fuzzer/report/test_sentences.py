@@ -11,6 +11,7 @@ from graphs_by_hand import case_of
 from records import record
 
 from fuzzer.findings.record import FindingRecord
+from fuzzer.lanes import TVM_LANES
 from fuzzer.report import sentences
 from fuzzer.signature.blame import Introduction, Releases, ReleaseVerdict
 from oracles.finding import Kind, Mismatch
@@ -88,3 +89,10 @@ def test_the_builds_that_were_compared(versions: dict[str, str], sentence: str) 
     shown = replace(shown, doc=msgspec.structs.replace(shown.doc, versions=versions))
     assert sentences.compared(shown) == sentence
     assert sentence in sentences.summary(shown)
+
+
+@pytest.mark.parametrize(("given", "folding"), [(True, ""), (False, "constants folded, ")])
+def test_constants_are_folded_in_the_file_of_a_case_and_not_in_that_of_a_given_model(given: bool, folding: str) -> None:
+    lane = next(lane for lane in TVM_LANES if lane.name == "relax-onnx-llvm")
+    steps = f"`torch.onnx.export` (dynamo=False), {folding}`from_onnx`, target `llvm`"
+    assert sentences.way(lane, given=given).startswith(steps)

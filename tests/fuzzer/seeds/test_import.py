@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnx
 import pytest
 from archives import document, node, write
@@ -24,6 +25,7 @@ from fuzzer.seeds import extract as extracting
 from fuzzer.seeds.extract import Extracted
 from fuzzer.seeds.imported import MOST_REASONS, Imported, files_of, run
 from fuzzer.seeds.resolve import resolve
+from fuzzer.seeds.sample import Sample
 from fuzzer.system.terminal import MOST_CHARACTERS, one_sentence
 from generators import case_file
 from generators.check import check
@@ -237,3 +239,27 @@ def test_a_link_out_of_a_folder_of_models_is_not_followed(tmp_path: Path) -> Non
     (zoo / "c.onnx").symlink_to(outside)
     assert files_of(zoo) == [zoo / "a.onnx", zoo / "b.onnx"]
     assert files_of(zoo / "c.onnx") == [zoo / "c.onnx"]  # the user has named it
+
+
+def test_inputs_and_open_sizes_of_a_file_make_calls_known(tmp_path: Path) -> None:
+    """The shape of Reshape is an input of the model: without its numbers, nobody knows the type of the result."""
+    nodes = [helper.make_node("Reshape", ["x", "shape"], ["v"]), helper.make_node("Relu", ["v"], ["y"])]
+    given = [("x", TensorProto.FLOAT, ["n", 4]), ("shape", TensorProto.INT64, [2])]
+    inputs = [helper.make_tensor_value_info(name, element, sizes) for name, element, sizes in given]
+    graph = helper.make_graph(nodes, "g", inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["a", "b"])])
+    path = tmp_path / "net.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    (unknown,) = extracting.read(path, ["onnx"])
+    sample = Sample({"shape": np.array([2, 6])}, {"n": 3})
+    (known,) = extracting.read(path, ["onnx"], sample)
+    assert (unknown.mapped, known.mapped) == (0, 2)
+    assert str(known.types["v"]) == "float32[2,6]"
+    with pytest.raises(Invalid, match=r"net\.onnx: it has no input 'z'; its inputs are shape, x$"):
+        extracting.read(path, ["onnx"], Sample({"z": np.ones(2)}))
+
+
+def test_inputs_of_a_folder_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert fuzz(monkeypatch, "import", tmp_path, "--sizes", "n=3") == 64
+    assert capsys.readouterr().err == f"fuzz: {tmp_path}: --inputs and --sizes are for one .onnx file\n"
