@@ -20,13 +20,14 @@ from fuzzer.regression import record
 from fuzzer.regression.compare import Change, Changed, expected_ends
 from fuzzer.regression.known import ShownFailure, shown_again
 from fuzzer.regression.record import Corpus
+from fuzzer.regression.recorded_anew import recorded_anew
 from fuzzer.regression.rerun import rerun
 from fuzzer.regression.shipped import KEPT
 from fuzzer.regression.words import grouped, in_words
 from fuzzer.seeds import corpus as seed_corpus
 from fuzzer.system import temporary
 from fuzzer.system.exit_codes import Exit
-from fuzzer.system.terminal import echo, next_line, print_json
+from fuzzer.system.terminal import echo, next_line, number_of, print_json
 from fuzzer.toolchains.lanes import runs_in
 from fuzzer.toolchains.registry import finder
 from fuzzer.toolchains.toolchain import HOST_NAME
@@ -58,6 +59,9 @@ def run(
         bool, typer.Option("--aliasing", help="An output that shares memory with an input is worse, too.")
     ] = False,
     preload: PreloadFile = None,
+    again: Annotated[
+        bool, typer.Option("--record", help="Record in DIR how these lanes end now, after you have looked at them.")
+    ] = False,
     json: JsonFlag = False,
 ) -> None:
     """Run a regression corpus, and say what ends otherwise than recorded.
@@ -66,6 +70,8 @@ def run(
     processes, and counts only if all runs agree."""
     if folder == KEPT and not record.is_corpus(KEPT):
         raise Invalid(NOT_INSTALLED)
+    if again and (toolchain != HOST_NAME or preload):
+        raise Invalid("--record: a corpus says how lanes end in the host; leave out --toolchain and --preload")
     kept, find = record.read(folder), finder(preload)
     where = find(toolchain)
     began = time.monotonic()
@@ -84,14 +90,18 @@ def run(
     if save:
         for each in {each.entry.case: each for each in worse}.values():
             seed_corpus.add(save, each.entry.case, kept.cases[each.entry.case])
+    if again and done:
+        record.write(folder, *recorded_anew(kept, done, versions), kept.cases)
     if json:
         print_json(_document(ran, kept, toolchain, versions))
     else:
         for line in _lines(ran, kept, toolchain):
             echo(line)
-        if ran.worse:
+        if again:
+            echo(f"{folder}: {number_of(len(done), 'lane')} recorded anew")
+        elif ran.worse:
             echo(_next(folder, save, toolchain, worse[0]))
-    raise typer.Exit(Exit.DIFFERENT if ran.worse else Exit.GONE)
+    raise typer.Exit(Exit.DIFFERENT if ran.worse and not again else Exit.GONE)
 
 
 def _cpu_seconds() -> float:

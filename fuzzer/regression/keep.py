@@ -73,8 +73,7 @@ class Record:
         return self._names[lane]
 
     def _known(self, end: str, finding: Finding, candidate: Candidate) -> KnownFailure:
-        family = candidate.family or self.families.get(end, "")
-        return KnownFailure(finding.kind, finding.component, headline(finding)[:MOST_TITLE], family)
+        return known_failure(finding, candidate.family or self.families.get(end, ""))
 
     def description(self, met: Iterable[str], versions: Mapping[str, str]) -> Description:
         """`met` are the features that the campaigns met. `versions` are those of packages."""
@@ -83,6 +82,11 @@ class Record:
         seconds = round(self.cpu_seconds, 1)
         failures = dict(sorted(self._failures.items()))
         return Description(FORMAT, "host", dict(versions), seconds, coverage, lanes, failures)
+
+
+def known_failure(finding: Finding, family: str = "") -> KnownFailure:
+    """What a corpus says of a failure. `family` is as in `KnownFailure`."""
+    return KnownFailure(finding.kind, finding.component, headline(finding)[:MOST_TITLE], family)
 
 
 def _is_short_of_memory(finding: Finding) -> bool:
