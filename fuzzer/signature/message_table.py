@@ -164,7 +164,6 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
         "`{2}` has {1} of {0} outputs",
         "`{2}` lacks an output",
     ),
-    (r"^Unsupported output type in exported graph output: <class '(\w+)'>", "an output is `{0}`"),
     (r"std::bad_alloc", "it asks for too much memory"),
     # other compilers, and their sanitizers
     (r"^runtime error: (([^:]+?) in [\w ]+)$", "{0}", "{1}"),
@@ -183,7 +182,6 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
     (r"Type 'tensor\((\w+)\)' of input parameter .* of operator \((\w+)\)", "`{1}` of {0} is invalid"),
     (r"Type parameter .* Optype \((\w+)\) bound to .*tensor\((\w+)\) and tensor\((\w+)\)", "`{0}` of {1} and {2}"),
     (r"Op \((\w+)\) \[\w+InferenceError\] (.+?)\.?$", "`{0}`: {1}", "`{0}` is invalid"),
-    (r"^conversion of (\w+) not implemented if (.+)$", "`{0}` where {1}", "`{0}` is not implemented"),
     (r".*returned while running (\w+) node", "onnxruntime fails at `{0}`"),
 )
 """A pattern of messages, with each blank for any blanks, and what such a message says. `{place}` is the function that

@@ -27,6 +27,13 @@ _REFUSING_TYPES = frozenset(
 )
 """Exceptions that mean a refusal in every stage."""
 
+_EXPORTER = "torch/onnx/"
+"""A part of the file names of PyTorch's exporters."""
+
+_LIMIT = re.compile(r"\b(un)?support(s|ed)?\b|\bimplemented\b", re.IGNORECASE)
+"""The word for a limit. Where a statement of a frontend itself raises with it, that says what the frontend lacks. A
+frontend that takes a valid model for an invalid one speaks of sizes, axes or attributes instead."""
+
 _REFUSING_TEXT = re.compile(
     r"^Unsupported (function (type|target)|module type|(in|out)put datatype|data type|type for )"
     r"|^Unsupported coordinate_transformation_mode|^Unsupported transposed convolution|^Got unsupported ScalarType"
@@ -38,8 +45,8 @@ _REFUSING_TEXT = re.compile(
     r"|^Currently supports only|must be \S+ for Relax frontend"
     r"|^\S+DispatchError: No ONNX function found for"  # the exporter through dynamo
 )
-"""Messages that mean a refusal during export and import. In a later stage they are internal errors, because the
-frontend has accepted the model."""
+"""Messages that mean a refusal during export and import, wherever they are raised. In a later stage they are internal
+errors, because the frontend has accepted the model."""
 
 _STATED_LIMIT = re.compile(
     r"FPrimalGradient has not been registered|now only support one dataflow block"  # relax.transform.Gradient
@@ -74,7 +81,15 @@ def _refuses(raised: Raised, text: str) -> bool:
     name = raised.type.replace("torch.onnx._internal.torchscript_exporter.errors", "torch.onnx.errors")
     if name in _REFUSING_TYPES or _STATED_LIMIT.search(text):
         return True
-    return _in_frontend(raised) and _REFUSING_TEXT.search(text) is not None
+    if not _in_frontend(raised):
+        return False
+    return _REFUSING_TEXT.search(text) is not None or (_by_frontend(raised) and _LIMIT.search(text) is not None)
+
+
+def _by_frontend(raised: Raised) -> bool:
+    """Return whether a `raise` or an `assert` of a frontend itself is the innermost line."""
+    innermost = raised.frames[-1] if raised.frames else None
+    return innermost is not None and innermost.raises and (innermost.in_frontend or _EXPORTER in innermost.file)
 
 
 def _in_frontend(raised: Raised) -> bool:

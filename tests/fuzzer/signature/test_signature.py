@@ -289,6 +289,37 @@ def test_what_denies_that_a_valid_model_is_valid_is_no_plain_no(message: str) ->
     assert classify_failure(raised) == raised
 
 
+ONNX_FRONTEND = "site-packages/tvm/relax/frontend/onnx/onnx_frontend.py"
+EXPORTER = "site-packages/torch/onnx/_internal/torchscript_exporter/symbolic_opset14.py"
+
+
+@pytest.mark.parametrize(
+    ("stage", "file", "message", "refuses"),
+    [
+        (Stage.IMPORT, ONNX_FRONTEND, "LRN only supports 3D or 4D input, got 2D.", True),
+        (Stage.IMPORT, ONNX_FRONTEND, "Unsupported PRelu slope shape: [3, 1]", True),
+        (Stage.IMPORT, "tvm/relax/frontend/torch/base_fx_graph_translator.py", "Unsupported rounding_mode: up", True),
+        (
+            Stage.EXPORT,
+            EXPORTER,
+            "conversion of scaled_dot_product_attention not implemented if enable_gqa is True",
+            True,
+        ),
+        (Stage.IMPORT, "src/relax/op/nn/nn.cc", "LRN only supports 3D or 4D input, got 2D.", False),
+        (Stage.IMPORT, "site-packages/tvm/relax/op/nn/nn.py", "Unsupported PRelu slope shape: [3, 1]", False),
+        (Stage.COMPILE, ONNX_FRONTEND, "LRN only supports 3D or 4D input, got 2D.", False),
+        (Stage.IMPORT, ONNX_FRONTEND, "Axis is out of bounds", False),
+        (Stage.IMPORT, ONNX_FRONTEND, "Missing outputs during conversion. Expected 2 but Got 1 in MaxPool.", False),
+    ],
+)
+def test_a_frontend_that_says_what_it_lacks_refuses(stage: Stage, file: str, message: str, refuses: bool) -> None:
+    frames = (Frame(ONNX_FRONTEND, 1, "from_onnx"), Frame(file, 9, "_impl_v13", raises=True))
+    raised = Raised(stage, "ValueError", message, frames)
+    assert classify_failure(raised) == (Unsupported(stage, message) if refuses else raised)
+    called = replace(raised, frames=(*frames, Frame("site-packages/onnx/checker.py", 3, "check", raises=True)))
+    assert classify_failure(called) == called
+
+
 def test_what_fails_in_the_code_generator_is_no_refusal_whatever_it_says() -> None:
     """It was counted as a feature that is not there."""
     raised = Raised(Stage.RUN, "tvm.error.InternalError", "vectorized store to bool is not supported")
