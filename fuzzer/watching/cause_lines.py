@@ -86,7 +86,8 @@ def further_line(doc: FindingDoc, further: Sequence[FindingDoc]) -> str:
     suspects = Counter(each.suspect.operators[0] for each in further if len(each.suspect.operators) == 1)
     others = [operator for operator, _ in suspects.most_common() if operator not in doc.ops]
     more = f" and {len(others) - MOST_SUSPECTS} more" if len(others) > MOST_SUSPECTS else ""
-    named = f", some with another suspect: {', '.join(others[:MOST_SUSPECTS])}{more}" if others else ""
+    some = "" if len(further) == 1 else "some "
+    named = f", {some}with another suspect: {', '.join(others[:MOST_SUSPECTS])}{more}" if others else ""
     wait = "waits" if len(further) == 1 else "wait"
     return f"{number_of(len(further), 'further sighting')} {wait} for triage{named}"
 
