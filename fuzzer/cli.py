@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import sys
 import traceback
+from difflib import get_close_matches
 from importlib import import_module
 from itertools import zip_longest
 from pathlib import Path
@@ -132,6 +133,9 @@ for _verb, _line in VERBS.items():
 
 OWN_OPTIONS = ("--help", "-h", "--version", "--install-completion", "--show-completion")
 
+NEARLY = 0.8
+"""How alike a slip is to one of these options: `--verion` is no option of `run`."""
+
 
 def routed(arguments: list[str]) -> list[str]:
     """Add the verb that a user may leave out: `--help` without arguments, `replay` for `--replay X`, else `run`.
@@ -140,7 +144,7 @@ def routed(arguments: list[str]) -> list[str]:
         return ["--help"]
     if arguments[0] == "help":
         return [*arguments[1:2], "--help"]
-    if arguments[0] in VERBS or arguments[0] in OWN_OPTIONS:
+    if arguments[0] in VERBS or get_close_matches(arguments[0], OWN_OPTIONS, cutoff=NEARLY):
         return arguments
     for index, argument in enumerate(arguments):
         if argument == "--replay":
@@ -237,11 +241,21 @@ def _reported(error: Exception) -> Exit:
             return Exit.OWN_ERROR
 
 
+PLAIN_WORDS = {
+    "Value error, ": "",
+    "Input should be a valid integer, unable to parse string as an integer": "it takes a whole number",
+    "Input should be a valid number, unable to parse string as a number": "it takes a number",
+}
+"""What the parser of options says, in the words of a person."""
+
+
 def _with_proposal(error: Any) -> str:
     """What is wrong with a command line, and the options that were perhaps meant."""
     if options := getattr(error, "possibilities", None):
         return f"{error.message}; did you mean {' or '.join(options)}?"
     message = str(error.format_message())
+    for words, plain in PLAIN_WORDS.items():
+        message = message.replace(words, plain)
     if message.startswith("Missing argument") and (context := getattr(error, "ctx", None)):
         return f"{message.rstrip('.')}; `{program()} {context.info_name} --help` shows what is meant"
     return message

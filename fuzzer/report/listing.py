@@ -11,7 +11,7 @@ from generators.graph import Case, Graph, Node
 def listing(case: Case) -> str:
     """The class of PyTorch, or the calls of a graph whose model is a file; after it, the types of the inputs."""
     made = dialect_named(case.graph.dialect).source
-    return made(case.graph).strip("\n") if made else "\n".join(_calls(case.graph))
+    return made(case.bound).strip("\n") if made else "\n".join(_calls(case.graph))
 
 
 def _calls(graph: Graph) -> Iterator[str]:

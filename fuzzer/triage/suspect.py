@@ -51,21 +51,22 @@ class Suspect:
     @property
     def words(self) -> str:
         """For example `suspect: one of conv2d, relu; codegen: CreateAdd in codegen_llvm.cc`."""
+        names = self.called or self.operators  # a row may have another name than the function that people call
         match self.certainty:
             case Certainty.SEEN:
-                call = _shortened(self.call) or self.operators[0]
+                call = _shortened(self.call, names[0]) or names[0]
             case Certainty.ONE_OF:
-                call = f"one of {', '.join(self.operators)}"
+                call = f"one of {', '.join(names)}"
             case Certainty.UNKNOWN:
                 call = ""
         own = f"it gives a {self.shows_as.replace('-', ' ')}, and a later call fails" if self.shows_as else ""
         return f"suspect: {'; '.join(filter(None, (call, own, self.part)))}" if self.is_known else "no suspect"
 
 
-def _shortened(call: str) -> str:
+def _shortened(call: str, name: str) -> str:
     """The call for a line of a list: what all operands share once, and no attribute that is not given."""
     typed, *parts = [part for part in call.split("; ") if not part.endswith(": None")]
-    name, _, dtypes = typed.partition(" of ")
+    dtypes = typed.partition(" of ")[2]
     first = " of ".join(filter(None, (name, _once(dtypes))))
     return "; ".join((first, *(f"rank {_once(part[5:])}" if part.startswith("rank ") else part for part in parts)))
 

@@ -113,8 +113,9 @@ def _in_double(node: Node) -> Node:
 
 
 def called(graph: Graph, node: Node) -> str:
-    """The function that a node's source calls, or its expression."""
-    types = graph.types
+    """The function that a node's source calls, or its expression. A layer is written for numbers: those of a graph with
+    symbols are the largest."""
+    types = graph.bind({symbol.name: symbol.high for symbol in graph.symbols}).types if graph.symbols else graph.types
     made = constructor(node, node.args, tuple(types[name] for name in node.args), "layer")
     lines = statements(node, node.args, "layer")
     if assigned := next((line for line in lines if re.match(r"\w+\[", line)), ""):

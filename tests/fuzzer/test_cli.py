@@ -116,6 +116,7 @@ def refused(done: subprocess.CompletedProcess[str], *parts: object) -> None:
         ("help", "--help"),
         ("help run", "run --help"),
         ("help corpus run", "corpus --help"),
+        ("--verion", "--verion"),
     ],
 )
 def test_a_verb_that_is_left_out_is_added(arguments: str, expected: str) -> None:
@@ -129,7 +130,9 @@ def test_a_verb_that_is_left_out_is_added(arguments: str, expected: str) -> None
     ("arguments", "says"),
     [
         ("--bogus", "--bogus"),
-        ("--tests x", "--tests"),
+        ("--tests x", "Invalid value for '--tests': it takes a whole number"),
+        ("triage --by size", "Invalid value for '--by': 'size' is not one of"),
+        ("--verion", "No such option: --verion; did you mean --version?"),
         ("--tests -1", "--tests"),
         ("--seconds -1", "--seconds"),
         ("--seed -1", "--seed"),

@@ -23,7 +23,7 @@ from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.system.storage_errors import is_full, may_pass
 from fuzzer.triage.investigate import sightings
 from fuzzer.triage.reproduce import is_valid
-from generators.graph import Case, Invalid
+from generators.graph import Case
 from oracles.finding import Finding
 from oracles.outcome import Result
 
@@ -70,7 +70,7 @@ class Tests:
                 self.disk_space.failed(error)
                 if self.dispatcher.is_over:
                     raise Stopping from error
-            except (Stopping, Invalid, EnvironmentMissing):
+            except (Stopping, EnvironmentMissing):
                 raise
             except Exception as error:
                 return self.failed.keep(number, case, error)

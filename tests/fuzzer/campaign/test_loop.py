@@ -34,7 +34,7 @@ from fuzzer.campaign.triage import waiting_item
 from fuzzer.lanes import REFERENCES, SAMPLED_LANES, TVM_LANES
 from fuzzer.triage.reproduce import judged_by
 from generators import case_file
-from generators.graph import Case, Symbol
+from generators.graph import Case, Invalid, Symbol
 from oracles.finding import Kind
 from oracles.lane import LaneSpec
 from oracles.outcome import Broken, Outcome, Result, Stage
@@ -225,14 +225,17 @@ def test_a_campaign_that_can_write_for_a_moment_only_ends(
         assert campaign.progress.seconds < 5
 
 
+@pytest.mark.parametrize(
+    "error", [KeyError("no such operator"), Invalid("no such operator")], ids=["KeyError", "Invalid"]
+)
 def test_a_test_that_difftvm_cannot_do_is_kept_and_the_campaign_goes_on(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], error: Exception
 ) -> None:
     honest = cases(5)
 
     def drawn(index: int) -> Case | None:
         if index == 1:
-            raise KeyError("no such operator")
+            raise error
         return honest(index)
 
     executor = FakeExecutor()

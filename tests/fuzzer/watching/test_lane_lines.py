@@ -5,7 +5,7 @@ from __future__ import annotations
 from snapshots import FAILING, SOUND
 
 from fuzzer.watching.health import LaneHealth
-from fuzzer.watching.lane_lines import failing_lines, lines, newest, summary
+from fuzzer.watching.lane_lines import LaneCounts, failing_lines, lines, newest, summary
 
 IDLE = LaneHealth("relax-fx-llvm", {"unsupported": 37, "skipped": 3}, {})
 BROKEN = LaneHealth("relax-onnx-c", {"raised": 2, "unsupported": 38}, {})
@@ -35,3 +35,11 @@ def test_those_with_the_fewest_results_come_first_and_those_without_a_failure_ha
         "   relax-fx-llvm              results in 0 of 40: 37 unsupported, 3 skipped (normal)",
     ]
     assert list(lines(EVERY, 1))[1:] == ["   and 3 lanes more without a result now and then"]
+
+
+def test_tvm_is_not_blamed_for_the_errors_of_a_reference() -> None:
+    (reference, tvm) = lines(
+        [LaneCounts(name, {"raised": 5}, False) for name in ("onnx-reference", "relax-onnx-llvm")], 2
+    )
+    assert reference.endswith("raised an error for 5 of 5 models, without TVM")
+    assert tvm.endswith("TVM raised an error for 5 of 5 models: such failures are looked for")

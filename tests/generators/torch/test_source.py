@@ -23,6 +23,7 @@ from generators.graph import (
     Invalid,
     Node,
     Role,
+    Symbol,
     TensorType,
     Value,
 )
@@ -471,3 +472,14 @@ def test_float64_source_computes_what_the_graph_does() -> None:
 def of_doubles(case: Case) -> bool:
     floats = {type.dtype for type in case.graph.types.values() if type.dtype.is_float}
     return floats == {DType.FLOAT64}
+
+
+@pytest.mark.parametrize(
+    ("op", "more"), [("conv1d", {}), ("conv1d_padded", {"pad": (0, 0), "padding_mode": "circular"})]
+)
+def test_a_layer_of_open_sizes_has_a_name(op: str, more: Attrs) -> None:
+    """A sighting is saved with the names of its suspects, before anything gives its sizes numbers."""
+    x, w = (Value(name, TensorType.parse(f"float32[{size},n,1]")) for name, size in (("x", 1), ("w", 2)))
+    node = Node(op, ("x", "w"), {**TABLE[op].defaults, **more}, (Value("v0", x.type),), Form.MODULE)
+    graph = Graph((Input(x), Input(w, Role.PARAM)), (node,), ("v0",), symbols=(Symbol("n", 1, 3),))
+    assert called(graph, node) == "torch.nn.Conv1d"
