@@ -43,7 +43,7 @@ class Reads(Enum):
     @property
     def may_be_open(self) -> bool:
         """Whether the importer can leave sizes open of a model that leaves them open."""
-        return self.is_program or self in (Reads.FILE_OF_CASE, Reads.MODULE)
+        return self.is_program or self in (Reads.DYNAMO_FILE, Reads.FILE_OF_CASE, Reads.MODULE)
 
     @property
     def is_one_graph(self) -> bool:

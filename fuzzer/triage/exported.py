@@ -28,7 +28,9 @@ def read_by_tvm(finding: Finding) -> bool:
 
 def onnx_file(run: RunLanes, case: Case, lane: LaneSpec) -> OnnxModel | None:
     """Return the ONNX file that the lane imports, or None if it cannot be described or onnxruntime does not run it."""
-    file = LaneSpec("onnx-file", Engine.ONNX_FILE, lane.importer, opset=lane.opset, toolchain=lane.toolchain)
+    file = LaneSpec(
+        "onnx-file", Engine.ONNX_FILE, lane.importer, opset=lane.opset, toolchain=lane.toolchain, symbolic=lane.symbolic
+    )
     reference = replace(ONNXRUNTIME, importer=lane.importer, opset=lane.opset)
     outcomes = run(case, (file, reference)).outcomes
     return _decoded(outcomes[file]) if isinstance(outcomes[reference], Ran) else None

@@ -12,8 +12,7 @@ from onnx import AttributeProto, TensorProto, helper, numpy_helper
 
 from fuzzer.lanes.base.prepared_case import PreparedCase
 from fuzzer.lanes.base.step import Step
-from fuzzer.lanes.onnx.imported_file import onnx_file
-from fuzzer.lanes.onnx.prepared import file_with_open_sizes
+from fuzzer.lanes.onnx.imported_file import file_of_lane
 from generators.graph import Case
 from generators.onnx.model import MAX_BYTES, Attribute, Body, Function, Node, OnnxModel, Tensor, Value, encode
 from oracles.lane import LaneSpec
@@ -31,7 +30,7 @@ class OnnxFileLane:
         return None
 
     def run(self, prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran:
-        file = file_with_open_sizes(prepared) if spec.symbolic else onnx_file(prepared, spec.importer, spec.opset)
+        file = file_of_lane(prepared, spec)
         step(Stage.VERIFY)
         return Ran((np.frombuffer(encode(described(file)), np.uint8),))
 

@@ -5,9 +5,20 @@ from __future__ import annotations
 import onnx
 
 from fuzzer.lanes.base.prepared_case import PreparedCase
-from fuzzer.lanes.onnx.prepared import file_of_case
+from fuzzer.lanes.onnx.prepared import file_of_case, file_with_open_sizes
+from fuzzer.lanes.torch import onnx_file as exported
 from fuzzer.lanes.torch.onnx_file import exported_file, folded_file
 from oracles.importers import Importer, Reads
+from oracles.lane import LaneSpec
+
+
+def file_of_lane(prepared: PreparedCase, spec: LaneSpec) -> onnx.ModelProto:
+    """A copy of the file that a lane imports, with the open sizes that the lane keeps."""
+    if not spec.symbolic:
+        return onnx_file(prepared, spec.importer, spec.opset)
+    if spec.importer.row.reads is Reads.DYNAMO_FILE:
+        return onnx.load_from_string(exported.file_with_open_sizes(prepared, spec.importer, spec.opset))
+    return file_with_open_sizes(prepared)
 
 
 def onnx_file(prepared: PreparedCase, importer: Importer, opset: int | None = None) -> onnx.ModelProto:

@@ -7,7 +7,7 @@ from typing import Any
 
 from fuzzer.lanes.base.constant_folding import fold_constants
 from fuzzer.lanes.base.prepared_case import PreparedCase
-from fuzzer.lanes.torch.prepared import model_of, tensors_of
+from fuzzer.lanes.torch.prepared import given_program, model_of, tensors_of
 from oracles.importers import Importer, Reads
 from oracles.outcome import Stage
 
@@ -17,11 +17,29 @@ def exported_file(prepared: PreparedCase, importer: Importer, opset: int | None)
     return prepared.once(f"{importer}_{opset}_as_exported", lambda: _export(prepared, importer, opset))
 
 
+def file_with_open_sizes(prepared: PreparedCase, importer: Importer, opset: int | None) -> bytes:
+    """The file as it was exported of a given program that leaves sizes open, which stay open."""
+    return prepared.once(f"{importer}_{opset}_open", lambda: _export_open(prepared, opset), reads_inputs=False)
+
+
 def folded_file(prepared: PreparedCase, importer: Importer, opset: int | None) -> bytes:
     """The file with constants folded."""
     file = exported_file(prepared, importer, opset)
     prepared.step(Stage.VERIFY)
     return fold_constants(file)
+
+
+def _export_open(prepared: PreparedCase, opset: int | None) -> bytes:
+    import torch
+
+    program = given_program(prepared)
+    file: Any = io.BytesIO()
+    prepared.step(Stage.EXPORT)
+    names = list(prepared.inputs)
+    with torch.no_grad():
+        torch.onnx.export(program, (), file, dynamo=True, verbose=False, input_names=names, opset_version=opset)
+    written: bytes = file.getvalue()
+    return written
 
 
 def _export(prepared: PreparedCase, importer: Importer, opset: int | None) -> bytes:

@@ -12,13 +12,14 @@ import torch
 from given_by_hand import case_of, document
 from onnx import TensorProto, helper, numpy_helper
 
+from fuzzer.cases.open_sizes import lanes_of_given
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.lanes.base.prepared_case import PreparedCase
 from fuzzer.lanes.onnx.given import given_file, without_numbers
-from fuzzer.lanes.onnx.imported_file import onnx_file, onnx_file_as_exported
+from fuzzer.lanes.onnx.imported_file import file_of_lane, onnx_file, onnx_file_as_exported
 from fuzzer.lanes.torch.given import FlatModule, given_program
 from generators.graph import Case
-from oracles.lane import Importer
+from oracles.lane import Engine, Importer, LaneSpec
 from oracles.outcome import Ran, Skipped
 
 X = np.array([[-1, 2, 3], [4, -5, 6]], np.float32)
@@ -130,6 +131,21 @@ def test_the_exported_file_of_a_given_program_is_imported_as_it_is(importer: Imp
     drawn = PreparedCase(replace(case, given=None), lambda stage: None)
     folded = onnx_file(drawn, importer)
     assert [node.op_type for node in folded.graph.node] == ["Neg"]
+
+
+def test_open_sizes_of_a_given_program_stay_open_in_the_file_of_the_exporter() -> None:
+    dims = ({0: torch.export.Dim("rows", min=2, max=9)},)
+    model = document(torch.nn.ReLU(), (torch.zeros(3, 3),), dynamic_shapes=dims)
+    case = case_of("torch", "neg", model, {"x0": "x"}, {"x0": X}, open=True)
+    prepared = PreparedCase(case, lambda stage: None)
+    plain = LaneSpec("onnx", Engine.TVM, Importer.ONNX_DYNAMO)
+    (lane,) = lanes_of_given(case, (plain,))
+    assert lane.symbolic
+    (item,) = file_of_lane(prepared, lane).graph.input
+    first, second = item.type.tensor_type.shape.dim
+    assert (item.name, bool(first.dim_param), second.dim_value) == ("x0", True, 3)
+    (item,) = file_of_lane(prepared, plain).graph.input
+    assert [dim.dim_value for dim in item.type.tensor_type.shape.dim] == [2, 3]
 
 
 def outputs(fleet: Fleet, case: Case, lanes: list[str]) -> dict[str, object]:

@@ -9,8 +9,7 @@ from tvm.relax.frontend.onnx import from_onnx
 
 from fuzzer.lanes.base.prepared_case import PreparedCase
 from fuzzer.lanes.base.step import Step
-from fuzzer.lanes.onnx.imported_file import onnx_file
-from fuzzer.lanes.onnx.prepared import file_with_open_sizes
+from fuzzer.lanes.onnx.imported_file import file_of_lane
 from fuzzer.lanes.relax.guard_zones import Constants
 from generators.graph import Array
 from oracles.lane import LaneSpec
@@ -21,7 +20,7 @@ def read(
     prepared: PreparedCase, spec: LaneSpec, step: Step, constants: Constants, keep: bool
 ) -> tuple[Any, Mapping[str, Array]]:
     """The inputs are in the order of the file, which main's parameters have too, under the names of the case."""
-    model = file_with_open_sizes(prepared) if spec.symbolic else onnx_file(prepared, spec.importer, spec.opset)
+    model = file_of_lane(prepared, spec)
     weights = {item.name for item in model.graph.initializer}
     names = [item.name for item in model.graph.input if item.name not in weights]
     sizes = open_sizes_of(model, names) if spec.given_sizes else None
