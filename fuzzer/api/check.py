@@ -93,7 +93,8 @@ def check(
     strict     True: a model that was not compiled whole, or of which no value was judged, is a failure
     dynamic_shapes
                for a module, as torch.export takes them: these sizes stay open, and the compiled model runs at those of
-               the inputs, at 1, 2 and 7, and at the largest that is allowed if that is at most 64
+               the inputs, at 1, 2 and 7, and at the largest that is allowed if that is at most 64, and
+               1,024 for all open sizes together
     weights    the numbers of parameters and buffers of floating point: "own" for those of the model, at most 512 MiB,
                or "drawn". By default, a module has its own, and those of a file are drawn
     sizes      numbers for the open sizes of an .onnx file, by their names. Where neither these nor inputs are given,

@@ -37,7 +37,8 @@ MOST_NODES = 500
 """A larger file takes long at each size."""
 
 LARGEST_SIZE = 64
-"""A larger one is not tried: it would take long."""
+MOST_TOGETHER = 1024
+"""A larger size is not tried, nor several open ones whose product is larger: it would take long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +259,7 @@ def _of_module(torch: Any, model: Any, inputs: Any, dynamic_shapes: Any, *, own_
 def _at_other_sizes(exported: ExportedModule, low: int, high: int, own_weights: bool) -> Iterator[Case]:
     """The case with other numbers in place of all open sizes. PyTorch says which ones the program takes."""
     sizes = [size for size in OTHER_SIZES if low <= size <= high]
-    if high <= LARGEST_SIZE:
+    if high <= LARGEST_SIZE and high ** len(exported.open_sizes) <= MOST_TOGETHER:
         sizes.append(high)
     for size in dict.fromkeys(sizes):
         with suppress(Invalid, RuntimeError, AssertionError):  # what the program says of a size that it does not take

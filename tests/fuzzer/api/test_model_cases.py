@@ -458,3 +458,14 @@ def test_sizes_of_dynamic_shapes_stay_open() -> None:
         assert case.given is not None
         assert case.given.open
         assert (case.given.names, case.graph.outputs) == ({"x0": "x", "x1": "unread"}, ("v0", "x0"))
+
+
+@pytest.mark.parametrize(("largest", "tried"), [(32, [3, 2, 7, 32]), (33, [3, 2, 7])])
+def test_large_sizes_are_not_tried_together(largest: int, tried: list[int]) -> None:
+    class Twice(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * 2
+
+    rows, columns = (torch.export.Dim(name, min=2, max=largest) for name in ("rows", "columns"))
+    found = cases_of(Twice(), torch.zeros(3, 3), ({0: rows, 1: columns},))
+    assert [str(case.graph.inputs[0].value.type) for case in found.cases] == [f"float32[{n},{n}]" for n in tried]
