@@ -17,7 +17,6 @@ from hostile.commands import KINDS, VERBS, is_chosen
 from hostile.copies import fresh, restore
 from hostile.in_this_process import bound_memory, run_here, watch_here
 from hostile.judging import MOST_WALL, Report, faults_of, report_of
-from hostile.place import Place
 from hostile.row import resign
 
 IMPORTS_OF_1000 = 3
@@ -103,14 +102,13 @@ def _again(seed: int, number: int, verbs: str) -> str:
 
 def _work(template: Path, seed: int, numbers: range, verbs: str, answers: int) -> None:
     bound_memory()
-    kept = Place(template)
     place = fresh(template, template.with_name("worker"))
     watch_here(place)
     for number in numbers:
         tried = mutation(seed, number, verbs)
         kind = KINDS[tried.kind]
         path = kind.path(place)
-        path.write_bytes(mutated(kind.path(kept).read_bytes(), kind.form, tried.source))
+        path.write_bytes(mutated(path.read_bytes(), kind.form, tried.source))
         if path.name in ("case.json", "tensors.safetensors") and tried.source.random() < 0.8:
             resign(place)
         ended = run_here(VERBS[tried.verb].words(place), place)

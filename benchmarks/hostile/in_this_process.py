@@ -55,11 +55,11 @@ def run_here(words: Sequence[object], place: Place) -> Ended:
     sys.argv = ["fuzz", *map(str, words)]
     _EVENTS.clear()
     _forget_peak()
-    began, cpu = time.monotonic(), _cpu()
+    began, cpu, of_earlier = time.monotonic(), _cpu(), _peak_of_children()
     code = _ends_with()
     sys.stdout.flush()
     sys.stderr.flush()
-    cpu, wall, megabytes = _cpu() - cpu, time.monotonic() - began, _peak()
+    cpu, wall, megabytes = _cpu() - cpu, time.monotonic() - began, _peak(of_earlier)
     events = list(_EVENTS)
     return Ended(code, *printed(place), cpu, wall, megabytes, events)
 
@@ -86,11 +86,17 @@ def _forget_peak() -> None:
     Path("/proc/self/clear_refs").write_text("5")
 
 
-def _peak() -> float:
-    """The most memory of this process since `_forget_peak`, or of a child that it has waited for, in MB."""
+def _peak(of_earlier: int) -> float:
+    """The most memory of this process since `_forget_peak`, in MB, or of a child that it has waited for, where that has
+    taken more than all children before, which is `of_earlier`."""
     peak = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
-    children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    return max(int(peak[1]) if peak else 0, children) / 1000
+    children = _peak_of_children()
+    return max(int(peak[1]) if peak else 0, children if children > of_earlier else 0) / 1000
+
+
+def _peak_of_children() -> int:
+    """The most memory of a child that this process has waited for, in kB. It never falls."""
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 
 
 def bound_memory() -> None:

@@ -36,7 +36,8 @@ _MACHINE = (
 _KNOWN_TO_LIBRARIES = ("/etc/mime.types", "/etc/os-release", "/etc/terminfo", "/lib/terminfo", "/etc/ssl/", "/dev/tty")
 
 _COMPILERS = frozenset(
-    f"fuzzer.children.{name}" for name in ("zygote", "device_worker", "validity", "samples", "node", "coverage")
+    f"fuzzer.children.{name}"
+    for name in ("zygote", "device_worker", "validity", "samples", "node", "coverage", "code_table")
 )
 _READERS = frozenset(
     f"fuzzer.seeds.{name}" for name in ("pt2_file", "reader.reader", "reader.refusal", "reader.saved_tensors")
