@@ -13,6 +13,7 @@ import pytest
 
 from fuzzer.findings import finding_file
 from fuzzer.signature.blame import Place
+from oracles.finding import Kind
 
 pytestmark = [pytest.mark.tvm, pytest.mark.long]
 
@@ -75,7 +76,8 @@ def test_the_right_pass_is_right_and_is_known_to_have_been_tried(example: Exampl
     line = re.search(r"^remove_double_negation: right in 30 tests; it changed (\d+) modules$", example.printed, re.M)
     assert line
     assert int(line[1]) > 0
-    assert list((example.folder / "remove_double_negation" / "1" / "crashes").iterdir()) == []
+    found = map(finding_file.read, (example.folder / "remove_double_negation" / "1" / "crashes").iterdir())
+    assert {doc.kind for doc in found} <= {Kind.ALIASED_OUTPUT}  # of -(-x) is x left, and no check fails for that
 
 
 def test_the_wrong_pass_is_found_reduced_and_blamed(example: Example) -> None:
