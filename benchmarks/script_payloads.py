@@ -453,7 +453,7 @@ def fill_natural(folder: Path) -> None:
     write(folder, natural_file.NAME, doc)
 
 
-SAMPLES = ("x0", "relu", "3 of 3", "0" * 12, "0" * 64, "input x0", "float32", "tirx.a")
+SAMPLES = ("x0", "relu", "3 of 3", "0" * 12, "0" * 64, "input x0", "float32", "tirx.a", "wrong-value")
 
 
 def _filled(type: Any, owner: Any, name: str) -> Any:
