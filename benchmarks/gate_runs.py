@@ -12,7 +12,8 @@ under each condition:
     pythonpath PYTHONPATH names a folder with a package `fuzzer` that raises
     next-year  the clock is a year ahead, by the program faketime
 
-It is never run by CI. A condition whose program is missing is left out with one line.
+`full-home+next-year` is one run under both. It is never run by CI. A condition whose program is missing is left out
+with one line.
 """
 
 from __future__ import annotations
@@ -108,6 +109,17 @@ CONDITIONS: Mapping[str, Callable[[Path], contextlib.AbstractContextManager[Prep
     "pythonpath": pythonpath,
     "next-year": next_year,
 }
+
+
+@contextlib.contextmanager
+def every(conditions: str, folder: Path) -> Iterator[Prepared]:
+    """Several conditions at the same time: `full-home+next-year`."""
+    with contextlib.ExitStack() as stack:
+        found = [stack.enter_context(CONDITIONS[name](folder)) for name in conditions.split("+")]
+        environment = {name: value for each in found for name, value in each.environment.items()}
+        yield Prepared(environment, tuple(word for each in found for word in each.before))
+
+
 SHOWN = 60
 """Lines of the log of a red run: the gate names what failed in its last ones."""
 NEEDS = {"offline": "unshare", "next-year": "faketime"}
@@ -117,7 +129,7 @@ def run(condition: str, folder: Path) -> GateRun:
     """Run the gate once. Conditions that stand before the command apply to the tests, not to the installation."""
     clone = folder / "main"
     subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", ROOT, clone], check=True)
-    with CONDITIONS[condition](folder) as prepared:
+    with every(condition, folder) as prepared:
         environment = {**os.environ, **prepared.environment, "CI": "true"}
         start = time.monotonic()
         if prepared.before:
@@ -148,8 +160,11 @@ def main() -> None:
         flush=True,
     )
     for condition in options.conditions.split(","):
-        if (program := NEEDS.get(condition)) and not shutil.which(program):
-            print(f"{condition} is left out: there is no {program} on PATH", file=sys.stderr)
+        missing = [
+            program for name in condition.split("+") if (program := NEEDS.get(name)) and not shutil.which(program)
+        ]
+        if missing:
+            print(f"{condition} is left out: there is no {missing[0]} on PATH", file=sys.stderr)
             continue
         for _ in range(options.times):
             with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
