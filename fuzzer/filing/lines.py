@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import assert_never
 
 from fuzzer.filing.draft import Draft
@@ -15,7 +16,7 @@ def lines(draft: Draft, outcome: FilingOutcome) -> list[str]:
     """One line for each gate, one where a draft has no condition, and one for the outcome."""
     gates = [_line(each) for each in outcome.gates]
     lacks = isinstance(outcome, DraftOnly) and condition.missing(draft.record.doc)
-    missing = [f"  {condition.how_to_look(draft.folder)}"] if lacks else []
+    missing = [f"  {condition.how_to_look(os.path.relpath(draft.folder))}"] if lacks else []
     return [*gates, *missing, f"{draft.doc.slug}: {_summary(draft, outcome)}"]
 
 
@@ -29,14 +30,15 @@ def _is_left_to_check(result: GateResult) -> bool:
 
 
 def _summary(draft: Draft, outcome: FilingOutcome) -> str:
+    folder = os.path.relpath(draft.folder)
     match outcome:
         case DraftOnly(gates=gates) if closed := [each for each in gates if each.answer.verdict is GateVerdict.CLOSED]:
             hint = "; --force files it nevertheless" if all(each.answer.forcible for each in closed) else ""
             return f"nothing was sent, and --submit would not file it either{hint}"
         case DraftOnly(gates=gates) if any(map(_is_left_to_check, gates)):
-            return f"nothing was sent; read the draft, {next_line('file', draft.folder, '--check')}"
+            return f"nothing was sent; read the draft, {next_line('file', folder, '--check')}"
         case DraftOnly():
-            return f"nothing was sent; {next_line('file', draft.folder, '--submit', '--repo', 'OWNER/NAME')}"
+            return f"nothing was sent; {next_line('file', folder, '--submit', '--repo', 'OWNER/NAME')}"
         case HeldBack(gates=gates):
             hint = "; --force files it nevertheless" if gates[-1].answer.forcible else ""
             return f"not filed{hint}"

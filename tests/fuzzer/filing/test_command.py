@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -75,8 +76,8 @@ def test_a_draft_is_written_and_shown_and_nothing_is_sent(fuzz: Fuzz, finding: D
     lines = done.out.splitlines()
     assert "  yes        is within the daily limit: 0 of 3 today (UTC)" in lines
     assert "  not asked  shows in fresh runs: --check or --submit runs it" in lines
-    assert f"  condition not yet looked for: `fuzz scope {finding.folder}`" in lines
-    next_command = f"fuzz file {finding.folder} --check"
+    assert f"  condition not yet looked for: `fuzz scope {os.path.relpath(finding.folder)}`" in lines
+    next_command = f"fuzz file {os.path.relpath(finding.folder)} --check"
     assert lines[-1] == f"{finding.doc.slug}: nothing was sent; read the draft, next: {next_command}"
     assert server.answers == []
 
