@@ -92,7 +92,10 @@ class Deadline:
         """The exit codes of commands that run side by side. Raises `OverTime`, after they were ended."""
         for command in commands:
             print(f"$ {Path(command[0]).name} {' '.join(map(str, command[1:]))}", flush=True)
-        processes = [subprocess.Popen(command, cwd=ROOT, start_new_session=True) for command in commands]
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # others' packages
+        processes = [
+            subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True) for command in commands
+        ]
         try:
             return [process.wait(max(1.0, self._end - time.monotonic())) for process in processes]
         except subprocess.TimeoutExpired:

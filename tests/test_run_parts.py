@@ -56,6 +56,14 @@ def test_a_suite_that_is_right(suite: Path, capfd: pytest.CaptureFixture[str]) -
     assert counts == "1 passed, 0 failed, 0 skipped"
 
 
+def test_the_packages_that_pythonpath_names_are_not_imported(suite: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (suite / "others").mkdir()
+    (suite / "others" / "outcome_log.py").write_text("raise ImportError('not this one')\n")
+    monkeypatch.setenv("PYTHONPATH", str(suite / "others"))
+    (suite / "test_path.py").write_text("import os\n\ndef test_path():\n    assert 'PYTHONPATH' not in os.environ\n")
+    assert run_parts.main(["gate"]) == 0
+
+
 def test_a_test_that_fails_is_named_last_with_its_message_and_how_to_run_it(
     suite: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

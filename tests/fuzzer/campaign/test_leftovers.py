@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from ending import ends
 
+from fuzzer.api.check import FOLDER as OF_CHECKS
 from fuzzer.campaign.plan import aim
 from fuzzer.campaign.store import filing_progress, leftovers, state
 from fuzzer.campaign.store.disk_space import PROBE_NAME
@@ -59,9 +60,10 @@ def test_each_document_of_a_campaign_is_known() -> None:
 
 
 def test_git_ignores_what_a_campaign_leaves_in_a_checkout() -> None:
-    """`make fuzz` runs in the checkout. Findings are ignored one by one, and cases of the corpus are committed."""
+    """`make fuzz` and `fuzz check` run in the checkout. Findings are ignored one by one, and cases of the corpus are
+    committed."""
     ignored = (Path(__file__).parents[3] / ".gitignore").read_text().split()
-    folders = {*FOLDERS, SCRATCH, ASIDE} - {"crashes", "corpus"}
+    folders = {*FOLDERS, SCRATCH, ASIDE, OF_CHECKS.name} - {"crashes", "corpus"}
     assert {f"/{name}" for name in FILES} | {f"/{name}/" for name in folders} <= set(ignored)
 
 
