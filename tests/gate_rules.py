@@ -176,6 +176,7 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(folder / "inductor")
         if config.getoption("--part") == GATE:
             leave_out_programs(folder / "bin")
+            os.environ["XDG_CACHE_HOME"] = str(folder / "cache")  # the user's may have toolchains
     sys.addaudithook(WATCH.hook)
 
 

@@ -11,7 +11,8 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from gate_rules import PROGRAMS, ROOT, WATCH, Broken, Watch
+from gate_rules import OF_THIS_RUN, PROGRAMS, ROOT, WATCH, Broken, Watch
+from parts import GATE
 
 
 @pytest.fixture
@@ -103,3 +104,9 @@ def test_the_hook_watches_this_very_test() -> None:
 
 def test_no_test_depends_on_the_variables_of_the_user() -> None:
     assert not [name for name in os.environ if name.startswith(("PYTHON", "PIP_"))]
+
+
+def test_the_cache_of_the_user_is_not_read(request: pytest.FixtureRequest) -> None:
+    """It may have toolchains, and one of them may be broken."""
+    if request.config.getoption("--part") == GATE:
+        assert Path(os.environ["XDG_CACHE_HOME"]).parent.name.startswith(OF_THIS_RUN)
