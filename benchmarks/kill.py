@@ -54,10 +54,11 @@ from child_campaign import BEFORE_CHECKOUT, ROOT, fuzz_to_its_end, killed, last_
 from fuzzer.campaign.store import index, state
 from fuzzer.campaign.store.database import Empty
 from fuzzer.campaign.store.layout import SCRATCH
+from fuzzer.campaign.triage.provisional import raised_alike
 from fuzzer.findings import finding_file, natural_file
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.report import regression_test
-from fuzzer.signature import known
+from fuzzer.signature import Signature, known
 from fuzzer.system.process_tree import children, descendants
 from fuzzer.system.processes import start_time
 from generators import case_file
@@ -175,8 +176,10 @@ NOT_COUNTED = Counted()
 
 def _is_counted(doc: FindingDoc, before: Counted, after: Left) -> bool:
     """Whether a finding with the same failure was counted more than once, and more often than before. A finding may
-    have other operators than the sighting: the blame can show that it is the same bug."""
-    alike = [each.signature for each in after.folders.saved.values() if coarse(each).same_failure(coarse(doc))]
+    have other operators than the sighting: the blame can show that it is the same bug, and a message that names
+    operators may be the same but for their names."""
+    mine = coarse(doc)
+    alike = [each.signature for each in after.folders.saved.values() if _fails_alike(coarse(each), mine)]
     return any(after.counted.found.get(key, 0) > max(1, before.found.get(key, 0)) for key in alike)
 
 
@@ -195,6 +198,10 @@ def unsound(campaign: Path) -> Iterator[str]:
             ((finished,),) = opened.rows(tuple[int], "SELECT count(*) FROM tests WHERE number < ?", own.next_test)
             if finished != own.next_test:
                 yield f"{index.NAME}: it has {finished} of {own.next_test} tests"
+
+
+def _fails_alike(one: Signature, other: Signature) -> bool:
+    return one.same_failure(other) or (not other.needs_ops and raised_alike(one, other))
 
 
 def not_swept(before: Left, after: Left, began_tests: bool) -> Iterator[str]:

@@ -15,16 +15,18 @@ from fuzzer.triage.investigate import Investigated
 from fuzzer.triage.metered import Step
 from generators import case_file
 from oracles.finding import Component, Finding, Kind, Mismatch, WorstElement
-from oracles.outcome import Raised, Stage
+from oracles.outcome import Frame, Raised, Stage
 
 LANE = TVM_LANES[0]
 NO_RUN = "0 of 0"
 """How often the failure of a sighting was confirmed."""
 
 
-def error(message: str, component: Component = Component.TVM, op: str = "relu") -> Investigated:
+def error(
+    message: str, component: Component = Component.TVM, op: str = "relu", frames: tuple[Frame, ...] = ()
+) -> Investigated:
     """An error with a message, which identifies it."""
-    evidence = Raised(Stage.COMPILE, "tvm.error.InternalError", message)
+    evidence = Raised(Stage.COMPILE, "tvm.error.InternalError", message, frames)
     return _confirmed(Finding(Kind.INTERNAL_ERROR, component, LANE, Stage.COMPILE, evidence), op)
 
 

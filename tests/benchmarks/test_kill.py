@@ -19,6 +19,9 @@ from fuzzer.campaign.store.rows import index_row
 from fuzzer.campaign.store.state import State
 from fuzzer.campaign.store.store import Store
 from generators import case_file
+from oracles.outcome import Frame
+
+FRAMES = (Frame("/src/codegen_c.cc", 7, "tvm::CodeGenC::VisitExpr_(tvm::CallNode const*)"),)
 
 
 def write_counters(campaign: Path, next_test: int, **known: int) -> None:
@@ -105,6 +108,19 @@ def test_a_sighting_may_not_vanish_whatever_is_counted(tmp_path: Path) -> None:
         move(tmp_path, name, "elsewhere")
     write_counters(tmp_path, 3, ab=7)
     assert lost(before, tmp_path) == [f"waiting/{name}: gone, and neither found nor known" for name in (one, two)]
+
+
+def test_a_sighting_is_counted_for_a_message_that_names_another_operator(tmp_path: Path) -> None:
+    cos, acos = (error(f"Unresolved call tirx.{name}", frames=FRAMES) for name in ("cos", "acos"))
+    (name,) = add(tmp_path, "waiting", cos)
+    add(tmp_path, "crashes", acos)
+    (doc,) = kill.left_in(tmp_path).folders.saved.values()
+    for times, gone in ((1, [f"waiting/{name}: gone, and neither found nor known"]), (2, [])):
+        before = kill.left_in(tmp_path)
+        move(tmp_path, name, "elsewhere")
+        (tmp_path / "campaign.json").write_text(json.dumps({"next_test": 3, "seen": {doc.signature: times}}))
+        assert lost(before, tmp_path) == gone
+        (tmp_path / "elsewhere" / name).rename(tmp_path / "waiting" / name)
 
 
 def missed(once: Path, campaign: Path, twice: Path | None = None) -> list[str]:
