@@ -51,7 +51,7 @@ lint: $(VENV)/installed
 	$(BIN)/mypy --config-file tests/mypy.ini
 
 quick: $(VENV)/installed
-	$(BIN)/pytest -n auto --dist worksteal --part gate -m "not slow"
+	$(BIN)/pytest -n auto --dist worksteal --part gate -m "not slow and not tvm and not exhaustive"
 
 # NAMES are those of the markers in the documents; without them, all texts are written. Files that were renamed since
 # the commit SINCE, the last one by default, get their new names in the documents
@@ -62,13 +62,10 @@ test: $(VENV)/installed
 	@$(RUN) style types gate
 
 test-all: $(VENV)/installed
-	-@$(MAKE) toolchains
 	@$(RUN) --go-on style types gate $(PARTS)
 
 $(PARTS:%=test-%): test-%: $(VENV)/installed
 	@$(RUN) $*
-
-test-toolchains: toolchains
 
 # toolchains stay in the user's cache: 3 GB, and a minute for each the first time
 toolchains: $(VENV)/installed

@@ -2,7 +2,7 @@
 its marks. `make test` runs the gate: what depends on the commit alone. `make test-all` runs every part.
 
 What starts the compilers, or runs every row of a table, takes too long for the gate: a fixed tenth of these tests is in
-it, drawn by their names, so that each folder and dialect has some."""
+it, drawn by their names."""
 
 from __future__ import annotations
 

@@ -3,15 +3,18 @@
     python tests/run_parts.py [--go-on] [--minutes N] [--record FOLDER] PART ...
 
 A test that fails runs once more, alone, after all others of its part. If it passes then, it is called unstable. Up to
-five unstable tests do not fail a part. Exit codes: 0; 10 style; 11 types; 13 a module cannot be collected; 20 and the
-number of failed tests, at most 60; 90 when the time is over. The first part that is not right gives the code."""
+five unstable tests do not fail a part. Exit codes: 0; 10 style; 11 types; 12 the installation of what a part needs;
+13 a module cannot be collected, or pytest itself ended; 20 and the number of failed tests, at most 60; 90 when the time
+is over. The first part that is not right gives the code."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import resource
+import shlex
 import signal
 import subprocess
 import sys
@@ -29,22 +32,27 @@ PROGRAMS = Path(sys.executable).parent
 MOST_UNSTABLE = 5
 MOST_LINES = 60
 MOST_SKIPS = 10
-LINES_OF_MESSAGE = 6
+LINES_OF_MESSAGE = (6, 3, 1, 0)
+"""The lines of a message: fewer where so many tests failed that the summary would be too long."""
 WIDTH = 200
 
+NOT_INSTALLED = 12
 UNCOLLECTED = 13
 FAILED = 20
 MOST_COUNTED = 60
 OVER_TIME = 90
 
-NO_TESTS = 5
-"""pytest's exit code where a part has no test."""
+SOME_FAILED, NO_TESTS = 1, 5
+"""Exit codes of pytest: tests failed; there is no test. With any other one but 0, some tests may not have run."""
 
 CHECKS = {
     "style": (10, (("ruff", "check", "."), ("ruff", "format", "--check", "."))),
     "types": (11, (("mypy",), ("mypy", "--config-file", "tests/mypy.ini"))),
 }
 """Parts that run no tests: their exit code and commands."""
+
+INSTALLS = {"toolchains": ("make", "toolchains")}
+"""What installs the things that the tests of a part need."""
 
 ONE_PROCESS = frozenset({"toolchains", "browser"})
 """Parts whose tests share what they use, so that they run one after the other."""
@@ -96,27 +104,30 @@ class Deadline:
         processes = [
             subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True) for command in commands
         ]
+        how = signal.SIGTERM
         try:
             return [process.wait(max(1.0, self._end - time.monotonic())) for process in processes]
         except subprocess.TimeoutExpired:
-            _end(processes, signal.SIGTERM)
             raise OverTime from None
         except KeyboardInterrupt:
-            _end(processes, signal.SIGINT)
+            how = signal.SIGINT
             raise
+        finally:
+            _end(processes, how)
 
 
 def _end(processes: Sequence[subprocess.Popen[bytes]], first: signal.Signals) -> None:
-    """End commands with their children: 30 seconds after the first signal, by SIGKILL."""
+    """End the commands that run: 30 seconds after the first signal, by SIGKILL. End what any of them has left."""
     running = [process for process in processes if process.poll() is None]
     for process in running:
         os.killpg(process.pid, first)
     for process in running:
-        try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(30)
-        except subprocess.TimeoutExpired:
+    for process in processes:
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        process.wait()
 
 
 def run_check(name: str, deadline: Deadline) -> PartResult:
@@ -132,6 +143,10 @@ def run_tests(name: str, deadline: Deadline, logs: Path) -> PartResult:
     result = PartResult(name)
     log = logs / f"{name}.jsonl"
     workers = ("-n", "0") if name in ONE_PROCESS else ("-n", "auto", "--dist", "worksteal")
+    if name in INSTALLS and deadline.run(INSTALLS[name]):
+        result.code = NOT_INSTALLED
+        result.problem = f"`{' '.join(INSTALLS[name])}` failed, see above; no test ran"
+        return result
     try:
         code = deadline.run((PROGRAMS / "pytest", *workers, f"--part={name}", f"--outcome-log={log}"))
     except OverTime:
@@ -146,15 +161,18 @@ def run_tests(name: str, deadline: Deadline, logs: Path) -> PartResult:
         result.problem = "these modules cannot be collected; no test ran"
         return result
     failed = list(dict.fromkeys(ended.test for ended in first if ended.outcome == "failed"))
-    if not failed and code and not (code == NO_TESTS and name != GATE):
+    if code != (SOME_FAILED if failed else 0) and not (code == NO_TESTS and name != GATE):
         result.code = UNCOLLECTED
-        result.problem = f"pytest itself ended with {code}: see above"
+        result.problem = f"pytest itself ended with {code}, so that some tests may not have run: see above"
+        _sort(first, (), result)
         return result
     again: list[Ended] = []
     if 0 < len(failed) <= MOST_COUNTED:
         log = logs / f"{name}-again.jsonl"
         try:
-            deadline.run((PROGRAMS / "pytest", "-n", "0", "--tb=short", f"--outcome-log={log}", *failed))
+            deadline.run(
+                (PROGRAMS / "pytest", "-n", "0", "--tb=short", f"--part={name}", f"--outcome-log={log}", *failed)
+            )
         except OverTime:
             result.code = OVER_TIME
             result.problem = "the time was over before the failed tests had run again"
@@ -175,7 +193,10 @@ def read(log: Path) -> list[Ended]:
 
 def _sort(first: Sequence[Ended], again: Sequence[Ended], result: PartResult) -> None:
     """Sort the tests of a part by how they ended: `again` has the second runs of those that failed."""
-    failed = {ended.test: ended for ended in reversed(first) if ended.outcome == "failed"}
+    failed: dict[str, Ended] = {}
+    for ended in first:
+        if ended.outcome == "failed":
+            failed.setdefault(ended.test, ended)
     still = {ended.test for ended in again if ended.outcome == "failed"}
     mended = {ended.test for ended in again if ended.outcome == "passed"} - still
     result.failed = [ended for test, ended in failed.items() if test not in mended]
@@ -198,28 +219,37 @@ def summary(results: Sequence[PartResult], kept: str) -> list[str]:
     if rest := reasons[MOST_SKIPS - 1 :]:
         lines.append(f"skipped {sum(count for _, count in rest)} for {len(rest)} other reasons")
     lines += [f"{part.name}: {part.problem}" for part in results if part.problem]
-    blocks = [_block("unstable", part, ended) for part in results for ended in part.unstable]
-    blocks += [_block("FAILED", part, ended) for part in results for ended in part.failed]
-    room = MOST_LINES - len(lines) - 2
-    for shown, block in enumerate(blocks):
-        if len(block) > room:
-            lines.append(f"and {len(blocks) - shown} more{kept}")
-            break
-        lines += block
-        room -= len(block)
+    lines += _named(results, MOST_LINES - len(lines) - 1, kept)
     passed = sum(part.passed for part in results)
     failed = sum(len(part.failed) or part.code != 0 for part in results)
     skipped = sum(len(part.skipped) for part in results)
     return [*lines, f"{passed} passed, {failed} failed, {skipped} skipped"]
 
 
-def _block(word: str, part: PartResult, ended: Ended) -> list[str]:
-    """What the summary says of a test: its first message, and how to run it alone."""
+def _named(results: Sequence[PartResult], room: int, kept: str) -> list[str]:
+    """What the summary says of each test that is unstable or failed, the failed ones last. The more there are, the less
+    is said of each. Where not all have room, the first ones are left out, and counted."""
+    unstable = [("unstable", part, ended) for part in results for ended in part.unstable]
+    every = [*unstable, *(("FAILED", part, ended) for part in results for ended in part.failed)]
+    for most in LINES_OF_MESSAGE:
+        blocks = [_block(*each, most) for each in every]
+        if sum(map(len, blocks)) <= room:
+            return [line for block in blocks for line in block]
+    lines = [line for block in blocks for line in block]
+    shown = lines[len(lines) - room + 1 :]  # one line is for the number of the others
+    return [f"{len(lines) - len(shown)} more{kept}", *shown]
+
+
+def _block(word: str, part: PartResult, ended: Ended, most: int) -> list[str]:
+    """What the summary says of a test: at most `most` lines of its first message, and how to run it alone."""
+    head = f"{word} ({part.name}) {ended.test}"[:WIDTH]
+    if most == 0:
+        return [head]
     message = [line[:WIDTH] for line in ended.message.splitlines() if line.strip()]
-    if len(message) > LINES_OF_MESSAGE:
-        message = [*message[: LINES_OF_MESSAGE - 1], message[-1]]
-    how = f"    alone: {PROGRAMS.parent.name}/bin/pytest -n 0 '{ended.test}'"
-    return [f"{word} ({part.name}) {ended.test}"[:WIDTH], *(f"    {line}" for line in message), how]
+    if len(message) > most:
+        message = [*message[: most - 1], message[-1]] if most > 1 else message[:1]
+    how = f"    alone: {PROGRAMS.parent.name}/bin/pytest -n 0 --part={part.name} {shlex.quote(ended.test)}"
+    return [head, *(f"    {line}" for line in message), how]
 
 
 def run(names: Sequence[str], deadline: Deadline, logs: Path, go_on: bool) -> list[PartResult]:
@@ -265,4 +295,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # after what runs was ended
     sys.exit(main())

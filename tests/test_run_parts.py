@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import time
 from pathlib import Path
 from textwrap import dedent
 
@@ -13,6 +16,7 @@ from parts import GATE, MARKS, may_have, part_of
 pytestmark = pytest.mark.slow
 
 TESTS = Path(__file__).parent
+SHELL = "/bin/sh"
 PASSES = "def test_right():\n    assert True\n"
 FAILS = "def test_wrong():\n    assert 1 == 2, 'planted'\n"
 FLAKY = """
@@ -23,6 +27,14 @@ FLAKY = """
         if not mark.exists():
             mark.touch()
             raise ValueError("only the first time")
+"""
+
+ENDS = """
+    import os
+
+    def pytest_sessionfinish(session):
+        if not hasattr(session.config, "workerinput"):
+            os._exit(3)
 """
 
 
@@ -75,7 +87,7 @@ def test_a_test_that_fails_is_named_last_with_its_message_and_how_to_run_it(
     assert lines[3:5] == ["    AssertionError: planted", "    assert 1 == 2"]
     assert lines[5].endswith("test_bad.py:2")
     assert lines[-2].startswith("    alone: ")
-    assert lines[-2].endswith("/bin/pytest -n 0 'test_bad.py::test_wrong'")
+    assert lines[-2].endswith("/bin/pytest -n 0 --part=gate test_bad.py::test_wrong")
     assert lines[-1] == "1 passed, 1 failed, 0 skipped"
     assert (suite / "record" / "code").read_text() == "21\n"
     assert (suite / "record" / "summary").read_text().splitlines()[-1] == lines[-1]
@@ -151,11 +163,105 @@ def test_the_summary_has_at_most_sixty_lines(suite: Path, capfd: pytest.CaptureF
         (suite / f"test_{name}.py").write_text(f"{head}def test_{name}(n):\n    {line}\n")
     assert run_parts.main(["gate"]) == 60
     lines = last_lines(capfd)
-    assert 50 < len(lines) <= 60
+    assert len(lines) == 53
     assert lines[-1] == "1 passed, 40 failed, 30 skipped"
-    assert lines[-2].startswith("and 3")
+    assert lines[-2] == "FAILED (gate) test_bad.py::test_bad[39]"
     assert sum(line.startswith("skipped ") for line in lines) == 10
     assert "skipped 12 for 6 other reasons" in lines
+
+
+def test_failed_tests_come_last_and_more_of_them_are_named_with_less(
+    suite: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (suite / "test_some.py").write_text(dedent(FLAKY))
+    head = "import pytest\n\n\n@pytest.mark.parametrize('n', range(17))\n"
+    (suite / "test_bad.py").write_text(f"{head}def test_bad(n):\n    assert n < 0, 'a\\nb\\nc'\n")
+    assert run_parts.main(["gate"]) == 37
+    lines = last_lines(capfd)
+    assert lines[2:5] == [
+        "unstable (gate) test_some.py::test_flaky",
+        "    ValueError: only the first time",
+        f"    alone: {run_parts.PROGRAMS.parent.name}/bin/pytest -n 0 --part=gate test_some.py::test_flaky",
+    ]
+    assert lines[5:7] == ["FAILED (gate) test_bad.py::test_bad[0]", "    AssertionError: a"]
+    assert lines[-2].endswith("--part=gate 'test_bad.py::test_bad[16]'")
+
+
+def test_where_not_all_have_room_the_failed_ones_are_named(suite: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    head = "import pytest\n\n\n@pytest.mark.parametrize('n', range(70))\n"
+    (suite / "test_bad.py").write_text(f"{head}def test_bad(n):\n    assert n < 0\n")
+    assert run_parts.main(["gate"]) == 80
+    lines = last_lines(capfd)
+    assert len(lines) == 59
+    assert lines[2] == "15 more; --record FOLDER keeps all of them"
+    assert lines[-2] == "FAILED (gate) test_bad.py::test_bad[69]"
+
+
+def test_an_end_of_pytest_itself_is_red_although_what_failed_would_pass_again(
+    suite: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Some tests may not have run."""
+    (suite / "test_some.py").write_text(dedent(FLAKY))
+    with (suite / "conftest.py").open("a") as file:
+        file.write(dedent(ENDS))
+    assert run_parts.main(["gate"]) == 13
+    lines = last_lines(capfd)
+    assert lines[2].startswith("gate: pytest itself ended with ")
+    assert lines[3] == "FAILED (gate) test_some.py::test_flaky"
+
+
+def test_what_failed_runs_again_as_a_test_of_its_part(suite: Path) -> None:
+    (suite / "test_some.py").write_text(
+        "def test_part(request):\n    assert request.config.getoption('--part') is None, 'first run'\n"
+    )
+    assert run_parts.main(["gate"]) == 21
+
+
+def test_a_part_whose_installation_fails_is_red(
+    suite: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_parts, "INSTALLS", {"long": ("rm", "nowhere")})
+    assert run_parts.main(["gate", "long"]) == 12
+    assert last_lines(capfd)[3] == "long: `rm nowhere` failed, see above; no test ran"
+
+
+def test_a_command_that_ends_leaves_no_child(tmp_path: Path) -> None:
+    assert run_parts.Deadline(5).run((SHELL, "-c", f"sleep 600 & echo $! > {tmp_path}/pid")) == 0
+    assert ends(int((tmp_path / "pid").read_text()))
+
+
+def test_a_command_is_ended_with_the_run_that_waits_for_it(tmp_path: Path) -> None:
+    def end(*_: object) -> None:
+        raise SystemExit(143)
+
+    before = signal.signal(signal.SIGUSR1, end)
+    try:
+        with pytest.raises(SystemExit):
+            run_parts.Deadline(5).run(
+                (SHELL, "-c", f"echo $$ > {tmp_path}/pid; sleep 1; kill -USR1 {os.getpid()}; sleep 600")
+            )
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert ends(int((tmp_path / "pid").read_text()))
+
+
+def ends(pid: int) -> bool:
+    """Whether a process ends, or has ended and is to be waited for by its parent."""
+    status, deadline = Path(f"/proc/{pid}/status"), time.monotonic() + 120
+    while time.monotonic() < deadline:
+        try:
+            if "State:\tZ" in status.read_text():
+                return True
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_the_makefile_names_every_part() -> None:
+    text = (TESTS.parent / "Makefile").read_text()
+    (line,) = (line for line in text.splitlines() if line.startswith("PARTS = "))
+    assert set(line.removeprefix("PARTS = ").split()) == set(MARKS)
 
 
 def test_each_test_has_one_part() -> None:

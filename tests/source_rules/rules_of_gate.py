@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from parts import GATE, part_of
+from parts import GATE, THINNED, part_of
 from source_file import Function, SourceFile
 from source_rule import Place, Rule
 
@@ -25,7 +25,8 @@ def marks_in(nodes: list[ast.expr]) -> list[str]:
 
 
 def functions_of_the_gate(file: SourceFile) -> Iterator[Function]:
-    """The functions of a file of tests that are no tests of other parts: tests of the gate, and what they call."""
+    """The functions of a file of tests that are no tests of other parts: tests of the gate, and what they call. Tests
+    of parts of which the gate has a tenth are among them."""
     of_module = [
         mark
         for node in file.tree.body
@@ -33,7 +34,7 @@ def functions_of_the_gate(file: SourceFile) -> Iterator[Function]:
         for mark in marks_in([node.value])
     ]
     for function in file.functions:
-        if part_of([*of_module, *marks_in(function.decorator_list)]) == GATE:
+        if part_of([*of_module, *marks_in(function.decorator_list)]) in {GATE, *THINNED}:
             yield function
 
 
