@@ -2,18 +2,19 @@
 
     python benchmarks/gate_runs.py [--conditions idle,busy,...] [--times 3]
 
-Each run is `.ci/run` on the commit that is checked out, in a new clone, as CI does it. The result must be the same
-under each condition:
+Each run is on the commit that is checked out, in a new clone. The result must be the same under each condition. The
+first two run `.ci/run`, as CI does. It gives the tests a home and variables of their own, so that the others run
+`make install`, and then `make test` under the condition:
 
     idle       nothing else runs
-    busy       four endless loops take the cores
+    busy       four endless loops take the cores, during the installation too
     offline    the network is taken away after the installation: a namespace that has loopback only (needs root)
     full-home  the user's home has a cache of difftvm with a toolchain that cannot be read
     pythonpath PYTHONPATH names a folder with a package `fuzzer` that raises
     next-year  the clock is a year ahead, by the program faketime
 
-`full-home+next-year` is one run under both. It is never run by CI. A condition whose program is missing is left out
-with one line.
+`full-home+next-year` is one run under both. CI never runs this program. A condition whose program is missing is left
+out with one line.
 """
 
 from __future__ import annotations
@@ -44,10 +45,12 @@ LOOPBACK_UP = (
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What a condition changes for a run: variables, and words before the command of the tests."""
+    """What a condition changes for a run: variables, and words before the command of the tests. `as_ci`: it is no other
+    than that of `.ci/run`."""
 
     environment: Mapping[str, str] = field(default_factory=dict)
     before: tuple[str, ...] = ()
+    as_ci: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +65,14 @@ class GateRun:
 
 @contextlib.contextmanager
 def idle(folder: Path) -> Iterator[Prepared]:
-    yield Prepared()
+    yield Prepared(as_ci=True)
 
 
 @contextlib.contextmanager
 def busy(folder: Path) -> Iterator[Prepared]:
     loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4)]
     try:
-        yield Prepared()
+        yield Prepared(as_ci=True)
     finally:
         for loop in loops:
             loop.kill()
@@ -117,31 +120,36 @@ def every(conditions: str, folder: Path) -> Iterator[Prepared]:
     with contextlib.ExitStack() as stack:
         found = [stack.enter_context(CONDITIONS[name](folder)) for name in conditions.split("+")]
         environment = {name: value for each in found for name, value in each.environment.items()}
-        yield Prepared(environment, tuple(word for each in found for word in each.before))
+        before = tuple(word for each in found for word in each.before)
+        yield Prepared(environment, before, as_ci=all(each.as_ci for each in found))
 
 
+NOT_INSTALLED = 12
 SHOWN = 60
 """Lines of the log of a red run: the gate names what failed in its last ones."""
 NEEDS = {"offline": "unshare", "next-year": "faketime"}
 
 
 def run(condition: str, folder: Path) -> GateRun:
-    """Run the gate once. Conditions that stand before the command apply to the tests, not to the installation."""
-    clone = folder / "main"
+    """Run the gate once. Its code is that of the run, or 12 where the installation fails."""
+    clone, log, record = folder / "main", folder / "log", folder / "record"
     subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", ROOT, clone], check=True)
-    with every(condition, folder) as prepared:
+    with every(condition, folder) as prepared, log.open("wb") as out:
         environment = {**os.environ, **prepared.environment, "CI": "true"}
-        start = time.monotonic()
-        if prepared.before:
-            subprocess.run(["make", "install"], cwd=clone, env=environment, check=True, stdout=subprocess.DEVNULL)
-            command = [*prepared.before, "make", "test"]
-        else:
-            command = ["bash", ".ci/run"]
-        log = folder / "log"
-        with log.open("wb") as out:
-            code = subprocess.call(
+
+        def call(*command: str) -> int:
+            return subprocess.call(
                 command, cwd=clone, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT
             )
+
+        start = time.monotonic()
+        if prepared.as_ci:
+            code = call("bash", ".ci/run")
+        elif call("make", "install"):
+            code = NOT_INSTALLED
+        else:
+            call(*prepared.before, "make", "test", f"RECORD={record}")
+            code = int((record / "code").read_text()) if (record / "code").exists() else 1
         minutes = (time.monotonic() - start) / 60
     text = log.read_text(errors="replace")
     if code:

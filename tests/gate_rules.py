@@ -1,7 +1,7 @@
 """A pytest plugin that holds the tests of the gate to its rule: their result depends on the commit alone. While such a
-test runs, this process opens no connection but to itself, starts only the programs that .ci/run has on PATH, and writes
-neither in the user's home nor under a fixed name in the temporary folder. A test that breaks the rule fails. So does
-one without a result after ten minutes. With `--part gate`, PATH has these programs alone."""
+test and its fixtures run, this process opens no connection but to itself, starts only the programs that .ci/run has on
+PATH, and writes neither in the user's home nor under a fixed name in the temporary folder. A test that breaks the rule
+fails. So does one without a result after ten minutes. With `--part gate`, PATH has these programs alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from parts import GATE, part_of_item
 
 ROOT = Path(__file__).parents[1]
 
-MOST_SECONDS = 600
+MOST_SECONDS, SECONDS_AFTER = 600.0, 30.0
+"""When a test is ended, and how often again where it goes on."""
 
 PROGRAMS = ("make", "gcc", "cc", "as", "ld", "cat", "cp", "grep", "rm", "sed", "sleep", "touch")
 """The compiler that the README requires, and what the Makefile and tests call: as in .ci/run."""
@@ -80,14 +81,17 @@ class Watch:
     def __init__(self, home: Path, temporary: Path) -> None:
         self.broken: list[str] = []
         self._active = False
-        self._home, self._temporary = str(home) + os.sep, str(temporary) + os.sep
+        self._home, self._temporary = _prefixes(home), _prefixes(temporary)
         self._commit = (f"{ROOT}{os.sep}", f"{sys.prefix}{os.sep}")
         self._own = (*self._commit, f"{sys.base_prefix}{os.sep}")
         self._drawn: set[str] = set()
         self._checks = {
             "socket.connect": self._connects,
             "socket.sendto": self._connects,
+            "socket.sendmsg": self._connects,
             "socket.getaddrinfo": self._looks_up,
+            "socket.gethostbyname": self._looks_up,
+            "os.system": self._starts_a_shell,
             "subprocess.Popen": self._starts,
             "os.posix_spawn": self._starts,
             "os.exec": self._starts,
@@ -126,6 +130,10 @@ class Watch:
         name = host.decode() if isinstance(host, bytes) else str(host or "localhost")
         return "" if name.startswith((*LOOPBACK, "0.0.0.0")) else f"looks up {name}; the gate has no network"
 
+    @staticmethod
+    def _starts_a_shell(command: object) -> str:
+        return f"gives {command!r} to a shell; start the program itself"
+
     def _starts(self, executable: Any, arguments: Sequence[Any], *rest: Any) -> str:
         program = os.fsdecode(executable if executable is not None else arguments[0])
         environment = next((each for each in rest if isinstance(each, Mapping)), os.environ)
@@ -151,21 +159,28 @@ class Watch:
         name = os.fsdecode(path)
         if name.startswith(self._commit):
             return ""
-        if name.startswith(self._temporary):
-            first = name[len(self._temporary) :].split(os.sep)[0]
+        if temporary := next((each for each in self._temporary if name.startswith(each)), None):
+            first = name[len(temporary) :].split(os.sep)[0]
             if first.startswith(("pytest-of-", OF_THIS_RUN)) or first in self._drawn or not first:
                 return ""
             return f"writes {first} in the temporary folder, a name that is not drawn by tempfile"
-        if name.startswith(self._home):
-            return f"writes {name[len(self._home) :]} in the user's home"
+        if home := next((each for each in self._home if name.startswith(each)), None):
+            return f"writes {name[len(home) :]} in the user's home"
         return ""
 
 
+def _prefixes(folder: Path) -> tuple[str, ...]:
+    """How paths in a folder begin, as it is named and without links."""
+    return tuple({f"{folder}{os.sep}", f"{folder.resolve()}{os.sep}"})
+
+
 def _hangs(_number: int, _frame: object) -> None:
-    raise Broken(f"no result after {MOST_SECONDS} s")
+    problem = f"no result after {MOST_SECONDS} s"
+    WATCH.broken.append(problem)
+    raise Broken(problem)
 
 
-WATCH = Watch(Path.home().resolve(), Path(tempfile.gettempdir()).resolve())
+WATCH = Watch(Path.home(), Path(tempfile.gettempdir()))
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -180,15 +195,19 @@ def pytest_configure(config: pytest.Config) -> None:
     sys.addaudithook(WATCH.hook)
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+def _held(item: pytest.Item) -> Generator[None, None, None]:
+    """Hold a test, or its fixtures, to the rule. What takes the alarm for an answer gets it again."""
     if part_of_item(item) != GATE:
         return (yield)
     before = signal.signal(signal.SIGALRM, _hangs)
-    signal.alarm(MOST_SECONDS)
+    signal.setitimer(signal.ITIMER_REAL, MOST_SECONDS, SECONDS_AFTER)
     try:
         with WATCH.during_a_test():
             return (yield)
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+pytest_runtest_setup = pytest.hookimpl(wrapper=True)(_held)
+pytest_runtest_call = pytest.hookimpl(wrapper=True)(_held)

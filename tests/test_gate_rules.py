@@ -10,6 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import gate_rules
 import pytest
 from gate_rules import OF_THIS_RUN, PROGRAMS, ROOT, WATCH, Broken, Watch
 from parts import GATE
@@ -27,6 +28,8 @@ def watch(tmp_path: Path) -> Watch:
         ("socket.connect", (None, ("192.0.2.1", 80)), "connects to 192.0.2.1; the gate has no network"),
         ("socket.sendto", (None, ("2001:db8::1", 53, 0, 0)), "connects to 2001:db8::1; the gate has no network"),
         ("socket.getaddrinfo", ("example.org", 443), "looks up example.org; the gate has no network"),
+        ("socket.gethostbyname", ("example.org",), "looks up example.org; the gate has no network"),
+        ("os.system", (b"ls",), "gives b'ls' to a shell; start the program itself"),
         (
             "subprocess.Popen",
             ("/usr/bin/apt-get", ["apt-get"], None, None),
@@ -100,6 +103,34 @@ def test_the_hook_watches_this_very_test() -> None:
         fixed.mkdir()
     assert len(WATCH.broken) == 3
     WATCH.broken.clear()  # this test has seen them
+
+
+@pytest.fixture
+def refused() -> str:
+    with pytest.raises(Broken) as caught:
+        subprocess.run(["/bin/ls"])
+    WATCH.broken.clear()
+    return str(caught.value)
+
+
+def test_fixtures_are_watched(refused: str) -> None:
+    assert refused == "starts ls, which the README does not require"
+
+
+def test_a_test_that_takes_its_alarm_for_an_answer_fails() -> None:
+    with contextlib.suppress(OSError):
+        gate_rules._hangs(0, None)
+    assert WATCH.broken == ["no result after 600.0 s"]
+    WATCH.broken.clear()
+
+
+def test_a_link_to_the_temporary_folder_hides_nothing(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    watch = Watch(tmp_path / "home", tmp_path / "link")
+    for name in ("real", "link"):
+        with pytest.raises(Broken, match="writes fixed in"), watch.during_a_test():
+            watch.hook("os.mkdir", (str(tmp_path / name / "fixed"), 0o777, -1))
 
 
 def test_no_test_depends_on_the_variables_of_the_user() -> None:
