@@ -1,5 +1,5 @@
 """Check that a case runs, returns the inferred types, and stays finite: a case of PyTorch in eager PyTorch, one of ONNX
-in onnxruntime and in the interpreter of the onnx package, one of Relax by the definitions of its operators.
+in onnxruntime and in the interpreter of the onnx package, one of another dialect in its reference.
 
 `fuzzer.isolate.validity` starts it as the process `python -m fuzzer.children.validity`. It reads cases from stdin (two
 lengths of 8 bytes, then case.json and the tensors) and answers each with a line of JSON on stdout. Its first line is
@@ -18,13 +18,18 @@ from typing import BinaryIO
 import numpy as np
 import torch
 
+from fuzzer.lanes import eager_of
 from fuzzer.lanes.base.arrays import from_torch, laid_out, to_torch
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Quiet
+from fuzzer.lanes.runners import runner_of
 from fuzzer.lanes.torch.prepared import build_model
 from fuzzer.system import no_network
 from generators import case_file
 from generators.check import check
 from generators.dialect import dialect_named
 from generators.graph import Array, Case, Invalid, holds_floats
+from oracles.outcome import Ran
 
 OK, NOT_FINITE, INVALID, WRONG_TYPE = "ok", "not finite", "invalid", "wrong type"
 
@@ -37,7 +42,7 @@ def verdict(case: Case) -> tuple[str, str]:
         if dialect.source:
             runs = [_by_pytorch(case, dialect.source(case.graph))]
         else:
-            runs = list(_by_readers(case) if dialect.is_file else _by_definitions(case))
+            runs = list(_by_readers(case)) if dialect.is_file else [_by_reference(case)]
     except Exception as error:  # any exception means that the case is invalid
         return INVALID, f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
     expected = [str(type) for type in case.graph.output_types]
@@ -66,10 +71,13 @@ def _by_readers(case: Case) -> Iterator[tuple[Array, ...]]:
     yield witnesses.by_interpreter(model, file.inputs)
 
 
-def _by_definitions(case: Case) -> Iterator[tuple[Array, ...]]:
-    from fuzzer.lanes.relax.references import evaluated  # most cases need PyTorch alone
-
-    yield evaluated(case)
+def _by_reference(case: Case) -> tuple[Array, ...]:
+    """The results of the lane that decides whether a case of its dialect is valid."""
+    spec, step = eager_of(case.graph.dialect), Quiet()
+    outcome = runner_of(spec).run(PreparedCase(case, step), spec, step)
+    if not isinstance(outcome, Ran):
+        raise Invalid(f"{spec.name} gave no results: {outcome}")
+    return outcome.outputs
 
 
 def prepare() -> None:

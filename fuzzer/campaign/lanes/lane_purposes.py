@@ -6,11 +6,13 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
+from generators.dialect_names import DEFAULT, NAMES
+from oracles.importers import plain_importer
 from oracles.lane import LaneSpec
 
-LIKE_EXPORT = ("relax-onnx-model-", "relax-module-")
-"""The lanes of cases of ONNX and of Relax. What has no line of its own does what the lane of torch.export's program
-does that ends with the same name."""
+LIKE_EXPORT = tuple(f"relax-{plain_importer(dialect)}-" for dialect in NAMES if dialect != DEFAULT)
+"""How the names of the lanes of other dialects than PyTorch begin. What has no line of its own does what the lane of
+torch.export's program does that ends with the same name."""
 
 PURPOSES: Mapping[str, str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
 """By the name of the lane."""

@@ -12,13 +12,10 @@ from fakes import ONNXRUNTIME, TWO_OUTPUTS
 from fuzzer.campaign.test.tier_one import ImportVerdict, evaluation_disagrees, on_plain_lanes, references, verdicts
 from fuzzer.lanes import (
     EVALUATED_LANES,
-    MODEL_LANES,
-    MODULE_LANES,
     REFERENCES,
-    SAMPLED_LANES,
     SCREENING,
     TORCH_LANES,
-    TVM_LANES,
+    lanes_of,
     plain_of,
 )
 from oracles.finding import Kind
@@ -98,7 +95,8 @@ def test_a_file_that_is_another_function_than_the_model_says_nothing_about_tvm()
 def test_each_importer_has_a_plain_lane() -> None:
     assert [plain_of(lane) for lane in EVALUATED_LANES[:2]] == list(SCREENING)
     assert {plain_of(lane).importer for lane in EVALUATED_LANES} == {lane.importer for lane in EVALUATED_LANES}
-    assert all(plain_of(lane) in (*TVM_LANES, *SAMPLED_LANES, *MODEL_LANES, *MODULE_LANES) for lane in EVALUATED_LANES)
+    own = {lane: lanes_of(lane.dialect) for lane in EVALUATED_LANES}
+    assert all(plain_of(lane) in (*lanes.plain, *lanes.sampled) for lane, lanes in own.items())
     assert plain_of(replace(EXPORT, toolchain="tvm-0.26.0")) == replace(SCREENING[0], toolchain="tvm-0.26.0")
 
 

@@ -13,15 +13,17 @@ from records import record
 
 from fuzzer.children.validity import OK, verdict
 from fuzzer.findings.record import FindingRecord
-from fuzzer.lanes import TVM_LANES
+from fuzzer.lanes import DIALECT_LANES, TVM_LANES, lanes_of
+from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Step
 from fuzzer.report import repro, sentences
 from fuzzer.report.title import plain_title
-from generators.dialect import dialect_named
+from generators.dialect import ModuleText, dialect_named
 from generators.graph import Case, Graph, Input, Node, TensorType, Value
 from generators.torch.dialect import DIALECT, check
 from oracles.finding import Kind
-from oracles.lane import Importer
-from oracles.outcome import Raised, Stage
+from oracles.lane import Importer, LaneSpec
+from oracles.outcome import Raised, Ran, Stage
 
 SOURCE = """\
 import torch
@@ -80,4 +82,25 @@ def test_the_script_has_its_model(toy: str) -> None:
 
 
 def test_pytorch_runs_its_model(toy: str) -> None:
+    assert verdict(negation(toy)) == (OK, "")
+
+
+class Negating:
+    """The reference of a toy whose model is a module of Relax."""
+
+    def supports(self, case: Case, spec: LaneSpec) -> None: ...
+
+    def run(self, prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran:
+        return Ran((-prepared.case.tensors["x0"],))
+
+
+def test_its_own_reference_runs_its_module(toy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = replace(dialect_named(toy), source=None, module=lambda graph: ModuleText("class Module: ..."))
+    monkeypatch.setattr(sys.modules["generators.toy.dialect"], "DIALECT", record)
+    dialect_named.cache_clear()
+    references = ModuleType("fuzzer.lanes.toy.references")
+    references.lane = lambda gradients: Negating()  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "fuzzer.lanes.toy.references", references)
+    eager = LaneSpec("toy", toy)  # type: ignore[arg-type]
+    monkeypatch.setitem(DIALECT_LANES, toy, replace(lanes_of("relax"), judges_of_failures=(eager,)))
     assert verdict(negation(toy)) == (OK, "")
