@@ -28,7 +28,7 @@ def operators(record: FindingRecord) -> str:
     names = list(dict.fromkeys(name for name in used if name != "Constant")) or ["Constant"]
     shown = " + ".join(f"`{name}`" for name in names[:3])
     more = len(names) - 3
-    return shown + (f" and {more} more operator{'s' * (more > 1)}" if more > 0 else "")
+    return shown + (f" with {more} more operator{'s' * (more > 1)}" if more > 0 else "")
 
 
 def _returns_its_input(record: FindingRecord) -> bool:

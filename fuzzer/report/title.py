@@ -56,7 +56,7 @@ def _shorter_and_shorter(record: FindingRecord) -> Iterator[str]:
 def _of_an_exception(record: FindingRecord, raised: Raised) -> Iterator[str]:
     """Rather the message and the operator at fault than all operators, and then the message alone. Where the message is
     too long, the place."""
-    names = list(dict.fromkeys([operators(record), _first_and_more(record), *_blamed(record)]))
+    names = _names(record)
     several = [MODEL] if "` + `" in names[0] or " more " in names[0] else []
     for shown in (*names, *several):
         for words in in_words(raised):
@@ -94,13 +94,15 @@ def _circumstances(record: FindingRecord) -> list[str]:
     return list(dict.fromkeys(f" ({', '.join(each)})" if each else "" for each in some))
 
 
-def _first_and_more(record: FindingRecord) -> str:
-    """The first operator, and how many more there are."""
+def _names(record: FindingRecord) -> list[str]:
+    """What stands for the operators, the fullest text first: all of them; the first one, and how many more there are;
+    the one at fault."""
     first, *others = operators(record).split("` + `")
     if not others:
-        return first
+        return list(dict.fromkeys([first, *_blamed(record)]))
     more = max(len(record.case.graph.nodes) - 1, len(others))  # a call may stand for several operators
-    return f"{first}` and {more} more operator{'s' * (more > 1)}"
+    short = f"{first}` with {more} more"
+    return [operators(record), f"{short} operator{'s' * (more > 1)}", *_blamed(record), short]
 
 
 def _blamed(record: FindingRecord) -> Sequence[str]:
@@ -112,21 +114,26 @@ def _blamed(record: FindingRecord) -> Sequence[str]:
 
 def _of_a_result(record: FindingRecord) -> Iterator[str]:
     names = operators(record)
-    for shown in dict.fromkeys((names, _first_and_more(record), *_blamed(record), MODEL)):
+    for shown in (*_names(record), MODEL):
         for wrong in _with_less_and_less(record):
             for some in _circumstances(record):
                 yield wrong.replace(names, shown).replace("compiled a model", "a compiled model") + some
 
 
 def _example(record: FindingRecord) -> str:
-    """The worst number, where four digits show that it is wrong; "" where the sentence names the cause."""
+    """The worst number; "" where the digits do not show that it is wrong, and where the sentence names the cause."""
     evidence = record.doc.evidence.evidence
     if not isinstance(evidence, Mismatch) or evidence.worst is None or record.doc.kind is not Kind.WRONG_VALUE:
         return ""
     numbers = evidence.worst.actual, evidence.worst.expected
-    actual, expected = (f"{number:.4g}" for number in numbers)
-    shows = actual != expected and all(map(math.isfinite, numbers)) and not ignores(record)
-    return f"{actual} instead of {expected}" if shows else ""
+    if not all(map(math.isfinite, numbers)) or ignores(record):
+        return ""
+    pairs = [[f"{number:{digits}}" for number in numbers] for digits in DIGITS]
+    return next((f"{actual} instead of {expected}" for actual, expected in pairs if actual != expected), "")
+
+
+DIGITS = (".4g", *(f"#.{digits}g" for digits in range(5, 10)))
+"""How a wrong number and the right one are written: with as many digits as tell them apart."""
 
 
 def _with_less_and_less(record: FindingRecord) -> Iterator[str]:
@@ -137,20 +144,23 @@ def _with_less_and_less(record: FindingRecord) -> Iterator[str]:
     if isinstance(evidence, IllFormed):
         yield from _ill_formed(names, evidence)
         return
-    if example := _example(record):
+    example = _example(record)
+    if example:
         yield f"{what_is_wrong(record)}: {example}"
     yield what_is_wrong(record)
     match evidence:
         case Excess(quantity=quantity, measured=measured) if quantity is not Quantity.TIME:
             yield f"compiling {names} gives {size(measured)} of {quantity.value.removeprefix('bytes of ')}"
         case MemoryAccess() if kind in _ACCESSES:
-            yield f"compiled {names} {_ACCESSES[kind]}"
+            yield from (f"compiled {names} {does}" for does in _ACCESSES[kind])
         case Mismatch(wrong=wrong, expected=expected, actual=actual) if kind is Kind.WRONG_SHAPE:
             yield f"{what} gives shape {actual.replace(', ', ',')} instead of {expected.replace(', ', ',')}"
             yield f"{what} gives a wrong shape{' and wrong values' if wrong else ''}"
         case Mismatch() if kind in (Kind.SECOND_RUN_DIFFERS, Kind.NONDETERMINISTIC):
             yield f"{what} gives different results each time"
-        case Mismatch() if kind is Kind.WRONG_VALUE and not ignores(record):
+        case Mismatch(also=also) if kind is Kind.WRONG_VALUE and not ignores(record):
+            yield from [f"{what} gives wrong values, in {also.partition(' ')[0]}"] if also else []
+            yield from [f"{what} gives wrong values: {example}"] if example else []
             yield f"{what} gives wrong values"
 
 
@@ -162,6 +172,7 @@ def _ill_formed(names: str, evidence: IllFormed) -> Iterator[str]:
         yield f"{step} gives an ill-formed module, which {then}: {problem}"
         yield f"{step} gives an ill-formed module, which {then}"
         yield f"{step} gives a module that {then}"
+        yield f"{step}: the module {then}"
         yield f"{step}: it {then}"
     yield f"{step} gives an ill-formed module: {problem}"
     yield f"{step}: {problem}"
@@ -182,7 +193,8 @@ FOLLOWS = {
 """What an ill-formed module does then; wrong results have no row."""
 
 _ACCESSES = {
-    Kind.OUT_OF_BOUNDS_READ: "reads memory that is not its own",
-    Kind.OUT_OF_BOUNDS_WRITE: "writes memory that is not its own",
-    Kind.UNINITIALISED_READ: "uses memory that nothing has written",
+    Kind.OUT_OF_BOUNDS_READ: ("reads memory that is not its own", "reads outside a tensor"),
+    Kind.OUT_OF_BOUNDS_WRITE: ("writes memory that is not its own", "writes outside a tensor"),
+    Kind.UNINITIALISED_READ: ("uses memory that nothing has written", "reads unwritten memory"),
 }
+"""What a compiled model does to memory, in full and in brief."""

@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterator
 
 from fuzzer.signature.frames import function_that_raised
-from fuzzer.signature.message_table import MESSAGES
+from fuzzer.signature.message_table import CHECKER, MESSAGES
 from fuzzer.signature.messages import frames_of, readable
 from oracles.outcome import Raised
 
 ROWS = tuple((re.compile(pattern), texts) for pattern, *texts in MESSAGES)
+_OF_CHECKER = tuple((re.compile(pattern), text) for pattern, text in CHECKER)
 
 SHORT = 3
 """A message of so few words says too little without the function that raised it."""
@@ -46,6 +47,8 @@ def _own_words(message: str, kind: str, place: str) -> Iterator[str]:
     at = f" in `{place}`" if place else ""
     if text.startswith("Check failed"):
         yield from [f"a check fails{at}"] if at else []
+    elif kind == "AssertionError" and not text:
+        yield from [f"an assertion fails{at}", f"an assert fails in `{place.rpartition('.')[2]}`"] if at else []
     elif text:
         shown = text if " " in text else ": ".join(filter(None, [kind, text]))
         yield from [shown + at] if at and (len(text.split()) <= SHORT or kind in OF_PYTHON) else []
@@ -55,10 +58,9 @@ def _own_words(message: str, kind: str, place: str) -> Iterator[str]:
 
 def checker_in_words(message: str) -> str:
     """What TVM's checker of modules says: "a variable is not defined"."""
-    return "a variable is not defined" if _NOT_DEFINED.match(message) else main_clause(message)
+    return next((text for pattern, text in _OF_CHECKER if pattern.search(message)), main_clause(message))
 
 
-_NOT_DEFINED = re.compile(r"Var \S+ is not defined")
 _PREFIX = re.compile(r"^(?:error: )?(?:Check failed: .*?(?: \(.{,60}? vs\. .{,60}?\)| is false) ?: *:? *)?(?=\S)")
 _END_OF_CLAUSE = re.compile(r"(?<=\w)(?:\. |; |: | \(|, but | -->)")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 _TYPE = r"(?:T\.)?(\w+)"
+_SIZE = r"(?:T\.int64\()?(-?\w+)\)?"
 _OWN_TYPE = rf"(?:the given )?\w+(?: tensor \d+)?(?: has)? dtype(?: is |=){_TYPE}"
 
 MESSAGES: tuple[tuple[str, ...], ...] = (
@@ -11,6 +12,7 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
         rf"^Binary operators must have the same datatype .*? uses datatype {_TYPE} on .* datatype {_TYPE} on",
         "operands are {0} and {1}",
         "{0} and {1} operands",
+        "{0} mixed with {1}",
     ),
     (
         rf"expects (?:that )?all input(?: tensor)?s (?:to|must) have the same dtype.*? {_TYPE} and {_TYPE}$",
@@ -21,7 +23,7 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
         rf"requires the input data to have (?:the )?same type .* are data: {_TYPE}, (\w+): {_TYPE}",
         "{1} of {2} for data of {0}",
         "{1} of {2}, data of {0}",
-        "{1} of {2}",
+        "{2} {1}, {0} data",
     ),
     (
         rf"requires all the input tensors to have the same dtype\. However, the (\w+) has dtype {_TYPE} .* {_TYPE}$",
@@ -29,20 +31,34 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
         "{0} of {1}, data of {2}",
     ),
     (rf"x and y must have the same dtype: {_TYPE} vs {_TYPE}", "operands are {0} and {1}", "{0} and {1} operands"),
-    (r"\b(\w+): only support (\w+) and (\w+) for now", "it takes {1} and {2} only"),
+    (
+        r"\b(\w+): only support (\w+) and (\w+) for now",
+        "`{0}` takes only {1} and {2}",
+        "it takes only {1} and {2}",
+    ),
+    (r"Non single or double precision floating point in (\w+), .* got (\d+) bits", "`{0}` takes no float of {1} bits"),
+    (rf"Expected integer argument as \w+ of (\S+) operator .* of type {_TYPE}", "`{0}` takes no {1}"),
+    (rf"TIR TensorLoad at .* result type {_TYPE}, but .* imply {_TYPE}", "a buffer of {1} is read as {0}"),
     (r"Literal value -?\d+ exceeds range of (\w+)", "a literal exceeds {0}"),
     (r"^Python integer (-?\d+) out of bounds for (\w+)", "{0} exceeds {1}"),
-    (rf"^The buffer \S+ allocated in the function has dtype {_TYPE}", "a buffer has dtype {0}"),
+    (rf"^The buffer \S+ allocated in the function has dtype {_TYPE}", "a buffer of {0} is refused"),
     (
-        rf"^(\S+) (?:expects that data must be float, but got|requires .* float dtype\. .* is) {_TYPE}$",
-        "`{0}` takes no {1}",
-        "it takes no {1}",
+        rf"^((?:\w+\.)*(\w+)) (?:expects that data must be float, but got|requires .* float dtype\. .* is) {_TYPE}$",
+        "`{0}` takes no {2}",
+        "`{1}` takes no {2}",
+        "it takes no {2}",
     ),
     (rf"requires .* ind(?:ices|ex tensor)s? to have integer dtype\. However, {_OWN_TYPE}", "indices are {0}"),
     (rf"requires the input condition tensor to have boolean dtype\. However, {_OWN_TYPE}", "the condition is {0}"),
+    (rf"^Data type {_TYPE} not supported for finiteness op", "a test of finiteness takes no {0}"),
     (rf"^Data type {_TYPE} not supported for (\w+) op", "`{1}` takes no {0}"),
-    (r"^Cannot decide min_value for type(?:T\.)?(\w+)", "{0} has no least value"),
-    (r"^dtype mismatch between input \((\w+)\) and attribute", "the dtype is not {0}, as that of the input"),
+    (rf"^Cannot decide min_value for type{_TYPE}", "{0} has no least value"),
+    (rf"^Cannot decide max_value for type{_TYPE}", "{0} has no greatest value"),
+    (
+        r"^dtype mismatch between input \((\w+)\) and attribute",
+        "a dtype other than {0}, that of the input, is refused",
+        "a dtype other than {0} is refused",
+    ),
     (r"Arguments to binary operators must .* which has Type (?:T\.)?Tuple", "an operand is a tuple"),
     (rf"^dtype mismatch on BufferStore: .* `{_TYPE}`, the lanes .* `{_TYPE}`", "{1} is stored in a buffer of {0}"),
     (r"Expected boolean argument for ! operator", "logical not of a number"),
@@ -65,6 +81,8 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
         "indices and updates differ in shape",
         "updates have another shape",
     ),
+    (r"requires the updates tensor to have the rank of", "updates have a wrong rank"),
+    (r"requires the updates tensor to have the shape with constraint", "updates have a wrong shape"),
     (r"same rank with indices tensor\. .* indices: (\d+), data: (\d+)", "indices have rank {0}, and data {1}"),
     (
         r"expects the output padding less than the strides",
@@ -80,15 +98,30 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
     (
         r"^In (\S+), the first .*\((\d+)\) and .*\((\d+)\), which are not broadc",
         "`{0}` gets sizes {1} and {2}",
+        "sizes {1} and {2} differ",
         "sizes {1} and {2}",
     ),
     (
         r"requires the input (\w+) to have as many dimensions as .* has ndim (\d+), .* (\d+)$",
-        "{0} has rank {1} for {2} axes",
-        "{0} has rank {1}",
+        "{0} has rank {1} instead of {2}",
+        "{0} has rank {1}, not {2}",
     ),
-    (r"^(\w+) expects all input tensors to have same ndim\. .* with ndim (\d+) and (\d+)", "ranks {1} and {2}"),
-    (r"^Resize\dD expects the given output image size .* has ndim (\d+)", "the size has {0} numbers"),
+    (
+        rf"requires the input gamma, beta, etc\., to have size .* exists \({_SIZE},?\) and \({_SIZE},?\) that are",
+        "the data has size {0}, a parameter {1}",
+        "sizes {0} and {1} differ",
+    ),
+    (
+        r"^(\w+) expects all input tensors to have same ndim\. .* with ndim (\d+) and (\d+)",
+        "`{0}` gets ranks {1} and {2}",
+        "ranks {1} and {2}",
+    ),
+    (r"^Resize(\d)D expects the given output image size .* has ndim (\d+)", "the size has {1} of {0} numbers"),
+    (
+        r"^The (\w+) should have (\d+) dimensions?\..* has (\d+) dimensions",
+        "the {0} has rank {2} instead of {1}",
+        "{0} has rank {2}",
+    ),
     (r"^The (\w+) should have (\d+) dimension", "the {0} has not {1} dimensions", "{0} is not {1}D"),
     (r"^(\w+) expects \w+ or \w+ inputs, but got (\w+) input", "`{0}` takes no {1} input", "{1} input"),
     (
@@ -97,17 +130,41 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
         "{0} and {1} heads",
     ),
     (
-        r"^broadcast_to expects .* target .* is T\.int64\((\d+)\) while .* is T\.int64\((\d+)\)",
+        rf"^broadcast_to expects .* target .* is {_SIZE} while .* is {_SIZE},",
         "it broadcasts size {1} to {0}",
         "size {1} to {0}",
     ),
     (r"^index (\d+) is out of bounds for axis \d+ with size (\d+)", "index {0} for size {1}"),
+    (r"^Index (-?\d+) out of bounds (\d+)$", "index {0} for a list of length {1}", "index {0} for length {1}"),
+    (r"Tuple .* cannot be accessed with (?:negative )?index (-?\d+)", "a tuple gets index {0}"),
+    (
+        rf"^Matmul requires the reduction length .* reduction dimensions of {_SIZE} and {_SIZE} are not equal",
+        "`matmul` gets lengths {0} and {1}",
+        "lengths {0} and {1} differ",
+    ),
+    (
+        rf"^SliceScatter op requires the src tensor's dimension .* at axis \d+: {_SIZE}, .* \(num_elem\): {_SIZE}$",
+        "`src` has size {0} for a slice of {1}",
+        "size {0} for a slice of {1}",
+    ),
+    (r"Invalid target dimension (-?\d+) at pos", "a target size of {0} is refused"),
+    (
+        rf"^Size mismatch: .* the input shape at dim \d+ is '{_SIZE}', but size of (\w+) param is '{_SIZE}'",
+        "{1} has size {2} for an axis of size {0}",
+        "{1} has size {2}, not {0}",
+    ),
+    (r"Invalid S?Layout:\s*can't find (\w) in source layout\s*(\w+)", "the layout {1} has no axis {0}"),
+    (
+        r"^Mismatched \w+\.ndim on argument #(\d+) when calling: `(\w+)\(.*expected (\d+)$",
+        "argument {0} of `{1}` is not of rank {2}",
+        "argument {0} is not of rank {2}",
+    ),
     (r"^In (\S+), layout \w+ requires .* has ndim (\d+)", "`{0}` gets rank {1}"),
     (r"^PermuteDims expects .* ndim is (\d+) while the given number of axes is (\d+)", "{1} axes for rank {0}"),
     (r"^Take op expects .* when the axis is not specified\. .* has ndim (\d+)", "`take` without axis gets rank {0}"),
     (r"The input (\w+) length is expected to be \d+\. However, the given \w+ is \(\)", "`{0}` is empty"),
     (r"^Check failed: \*?indices?_\w+ >= 1 \(0 vs\. 1\)", "an index has a size of 0"),
-    (r"match_cast shape size mismatch", "`match_cast` gets another rank"),
+    (r"\((\d+) vs\. (\d+)\) :.* match_cast shape size mismatch", "`match_cast` gets rank {0} instead of {1}"),
     (r"Input \[Begin=(-?\d+), End=(-?\d+)\] is invalid for axis=(\d+)", "a slice from {0} to {1} is refused"),
     (
         r"cannot broadcast index shapes\. .*: T\.int64\((\d+)\) vs T\.int64\((\d+)\)",
@@ -128,11 +185,42 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
     ),
     (r"^CodeGenVM cannot emit this Relax operator .* call: ([\w.]+)", "`{0}` is not lowered"),
     (r"^CodeGenVM cannot handle this intrinsic now: ([\w.]+)", "`{0}` is not lowered"),
+    (
+        r"^(?:unknown intrinsic|Unresolved call) ([\w.]+)",
+        "code generation has no `{0}`",
+        "`{0}` has no code",
+    ),
+    (r"Inconsistent buffers \w+ and \w+ mapped to the same relax var", "a value has two types"),
+    (r"^Check failed: block_realize == old_block_realize_", "it finds the wrong block to replace"),
+    (r"Expected nested to match tuple", "a tuple gets one layout only"),
+    (r"\(out_tuple != nullptr\) is false: Invalid Call", "the call gives no tuple"),
+    (r"The type of Tuple must be TupleType, but expression \w+ has type (R\.\w+)", "a tuple has the type `{0}`"),
+    (r"Expected TensorType, but got (R\.\w+)", "it gets `{0}`"),
+    (r"shape_of expects a tensor input, but received (R\.\w+)", "`shape_of` gets `{0}`"),
+    (r"^Unsupported output type in .*: <class '(\w+)'>", "the output is a Python `{0}`"),
+    (r'^Cannot parse attribute: name: "(\w+)"', "it cannot read the attribute `{0}`", "it cannot read `{0}`"),
+    (r"^module '([\w.]+)' has no attribute '(\w+)'", "`{0}` has no `{1}`", "it has no `{1}`"),
+    (
+        r'^Argument (\d+) type mismatch: expected R\.Tensor\(.*?dtype="(\w+)"\), given R\.Tensor\(.*?dtype="(\w+)"\)',
+        "argument {0} is {2} instead of {1}",
+        "argument {0} is {2}, not {1}",
+        "argument {0} is {2}",
+    ),
     (r"^emit_te now only supports Tensor that has ShapeExpr shape", "`emit_te` needs a known shape"),
     (r"^object of type 'NoneType' has no len\(\)", "`None` has no length"),
     (r"^Cannot convert \S+ with type <class '(?:\w+\.)*(\w+)'> to `([\w.]+)`", "`{0}` is no `{1}`"),
     (r"'(\w+)' object has no attribute '(\w+)'", "`{0}` has no `{1}`"),
     (r"'(\w+)' object does not support item assignment", "`{0}` takes no item assignment"),
+    (
+        r"^Mismatched type on argument .* calling: `([\w.]+)\(.* but got `Array\[index \d+: (?:\w+\.)*(\w+)\]",
+        "`{0}` gets a list with `{1}` in it",
+        "a list contains `{1}`",
+    ),
+    (
+        r"^Mismatched type on argument .* calling: `([\w.]+)\(.*Expected `(\w+)` but got `(?:\w+\.)*(\w+)",
+        "`{0}` gets `{2}` for `{1}`",
+        "`{2}` is no `{1}`",
+    ),
     (
         r"^Mismatched type on argument .* calling: `([\w.]+)\(.* but got `(?:\w+\.)*(\w+)",
         "`{0}` gets `{1}`",
@@ -143,12 +231,12 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
     (r"^Node cannot handle ShapeExpr inputs", "an input is a shape"),
     (r"^output (\d+) of the compiled function is a shape", "output {0} is a shape"),
     (r"^Cannot cast <class '(\w+)'> to list", "`{0}` is no list"),
-    (r"^int\(\) argument must be .*, not '(\w+)'", "`int` gets `{0}`"),
+    (r"^int\(\) argument must be .*, not '(\w+)'", "`int()` takes no `{0}`"),
     (r"^unsupported operand type\(s\) for .*: '(\w+)' and '(\w+)'", "operands are `{0}` and `{1}`"),
     (r"^only 0-dimensional arrays can be converted to Python scalars", "an array is no scalar"),
     (r"^Cannot convert infinity to BigInt", "Cannot convert infinity to BigInt", "infinity is no integer"),
     (r"^shape must be a tuple/list", "the shape is no list"),
-    (r"^(\w+) expects one input, but got (\d+)", "`{0}` gets {1} inputs", "{1} inputs"),
+    (r"^(\w+) expects one input, but got (\d+)", "`{0}` gets {1} inputs", "it gets {1} inputs"),
     (r"The type is not populated", "an expression has no type"),
     (r"when exactly one of the layouts is unknown", "one of two layouts is unknown"),
     (r"There should be a compute block", "there is no compute block"),
@@ -162,7 +250,7 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
     (
         r"^Missing outputs during conversion\. Expected (\d+) but Got (\d+) in (\w+)",
         "`{2}` has {1} of {0} outputs",
-        "`{2}` lacks an output",
+        "it has {1} of {0} outputs",
     ),
     (r"std::bad_alloc", "it asks for too much memory"),
     # other compilers, and their sanitizers
@@ -174,6 +262,18 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
     ),
     (r"^Compilation error: (.+?)(?: \(first use in this function\))?$", "the C compiler says: {0}", "{0}"),
     # exporters and onnxruntime
+    (
+        r"^Expected pred to be bool or tensor, but got (\w+)\(",
+        "`torch.cond` takes no `{0}` as its condition",
+        "the condition is a `{0}`",
+    ),
+    (r"^Only consecutive 1-d tensor indices are supported", "indices are neither 1D nor consecutive"),
+    (r"^symbolically traced variables cannot be used as inputs to control flow", "a traced value decides a branch"),
+    (r"^Cannot determine scalar type for this", "a dtype is unknown"),
+    (r"^(\w+): Expected input tensor to have an integral dtype\. Got torch\.(\w+)", "`{0}` takes no {1}"),
+    (r"^Inputs of (\w+) must have same dtype\. ?Got (\w+) and (\w+)", "`{0}` of {1} and {2}"),
+    (r"^conversion of \w+ not implemented if (\w+) is True", "`{0}` is not implemented"),
+    (r"INVALID_GRAPH : This is an invalid model", "the exported file is invalid"),
     (r"We don't have an op for ([\w:]+)", "there is no `{0}`"),
     (r'INTERNAL ASSERT FAILED at "[^"]*?([\w.]+)":\d+', "an assertion fails in {0}"),
     (r"^A mismatch between the number of arguments \((\d+)\) and .* \((\d+)\)", "{0} arguments for {1} descriptors"),
@@ -186,3 +286,10 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
 )
 """A pattern of messages, with each blank for any blanks, and what such a message says. `{place}` is the function that
 raised. Where there are several texts, the fullest is the first."""
+
+CHECKER: tuple[tuple[str, str], ...] = (
+    (r"^Var \S+ is not defined", "a variable is not defined"),
+    (r"^DataflowVar cannot be used as a dependent type expression", "a type uses a dataflow variable"),
+    (r"^Function \S+ is annotated as pure but contains an impure call", "a pure function makes an impure call"),
+)
+"""The same for what TVM's checker of modules says, in one text each."""

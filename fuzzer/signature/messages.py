@@ -37,6 +37,7 @@ _SUBSTITUTIONS = tuple(
         (r"'/[^']*'|\(/[^)]*\)|(?<=Name:)'[^']*'|(?<=\b[Nn]ode )\([^()]*\)|(?<=parameter )\([^()]*\)", "NODE"),
         (r"tensor\(\w+\)", "tensor(DTYPE)"),
         (r"\bTensor\[[^\]]*\]", "TENSOR"),  # Relay's
+        (r"\bProxy\(\w+\)", "Proxy(NODE)"),  # of torch.fx
         (r"(?<![\w.~+-])[\w.~+-]*(/[\w.+-]+)+/([\w.+-]+)", r"\2"),
         (r"\btmp[a-z0-9_]{6,}\b", "TMP"),
         (rf"\b(T\.|R\.)?({_DTYPES})\b", "DTYPE"),

@@ -16,7 +16,7 @@ from oracles.finding import Kind, Mismatch
 from oracles.outcome import Raised, Stage
 
 
-@pytest.mark.parametrize(("ops", "rest"), [(3, ""), (4, " and 1 more operator"), (5, " and 2 more operators")])
+@pytest.mark.parametrize(("ops", "rest"), [(3, ""), (4, " with 1 more operator"), (5, " with 2 more operators")])
 def test_of_many_operators_three_are_named(ops: int, rest: str) -> None:
     names = ["neg", "relu", "tanh", "sin", "cos"][:ops]
     calls = [(f"v{at}", name, f"v{at - 1}" if at else "x0") for at, name in enumerate(names)]

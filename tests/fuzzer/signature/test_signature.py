@@ -96,6 +96,10 @@ def finding(evidence: Raised | Died | TimedOut | Mismatch, kind: Kind = Kind.REJ
             "Mismatched A.ndim on argument #0 when calling:\n  `sum(A: Tensor([n], int64), A_red: Tensor([1], int64))`,"
             "\n  expected 1",
         ),
+        (
+            "Expected pred to be bool or tensor, but got Proxy(gt).",
+            "Expected pred to be bool or tensor, but got Proxy(any_1).",
+        ),
     ],
 )
 def test_same_bug_same_skeleton(one: str, other: str) -> None:

@@ -119,7 +119,7 @@ def test_nothing_has_no_line(tmp_path: Path) -> None:
 def test_a_provisional_cause_has_its_suspect_and_a_case_that_replays(campaign: Path) -> None:
     (cause,) = causes_in(campaign).provisional
     first, *others = lines_of_provisional(campaign, [cause])
-    assert first == "  `relu` fails: Unresolved call tirx.acos in `LayoutOf`"
+    assert first == "  `relu` fails: code generation has no `tirx.acos`"
     replays = replay(campaign, cause.lead.slug)
     assert others == ["      2 sightings; suspect: relu of float32; rank 2", f"      {replays}"]
     assert (campaign / "waiting" / cause.lead.slug / "case.json").exists()
@@ -230,7 +230,7 @@ def test_at_a_glance_so_many_are_named_and_the_others_counted(campaign: Path) ->
     (sighting,) = (cause.sighting for cause in shown.provisional)
     assert list(waiting_lines(shown, campaign, 3)) == [
         "not confirmed yet: 1 cause, seen in 2 sightings",
-        "  2 sightings: `relu` fails: Unresolved call tirx.acos in `LayoutOf`",
+        "  2 sightings: `relu` fails: code generation has no `tirx.acos`",
         f"      {replay(campaign, sighting)}",
         "not TVM's (exporter, onnxruntime): 1 finding, 1 sighting",
     ]
