@@ -105,6 +105,11 @@ class ExportedModule:
         """How many results the program returns."""
         return len(self._as_exported.graph_signature.user_outputs)
 
+    @property
+    def is_as_exported(self) -> bool:
+        """Whether `program` has the values of `document`, by their names: it was not made one that changes nothing."""
+        return self._exported is self._as_exported
+
     def document(self) -> bytes:
         """The program as it was exported, for a case (`generators.torch.given`), which checks it. Raise `Invalid` where
         PyTorch cannot write it."""

@@ -180,9 +180,13 @@ class _Read:
         """The cases, as difftvm reads them."""
         return ModelCases(self.cases, self.not_covered, why)
 
-    def with_given(self, model: bytes, results: int, *, is_open: bool) -> ModelCases:
+    def with_given(self, model: bytes, results: int, *, is_open: bool, named_alike: bool = True) -> ModelCases:
         """The cases with the program as it was exported, or with their parts of it. `results` is how many the program
-        returns: a case may have fewer."""
+        returns: a case may have fewer. Only where it has the values of the cases, `named_alike`, it can be cut."""
+        if not named_alike:
+            if self.not_covered:
+                return self.as_read("it was rewritten to be read, and a part of it is cut out")
+            self = replace(self, pieces=tuple(replace(piece, made={}) for piece in self.pieces))
         try:
             given = [self._given(place, model, results, is_open) for place in range(len(self.cases))]
         except Invalid as why:
@@ -278,7 +282,8 @@ def _of_exported(exported: ExportedModule, own_weights: bool) -> ModelCases:
         document = exported.document()
     except Invalid as why:
         return found.as_read(str(why))
-    return found.with_given(document, exported.results, is_open=bool(exported.open_sizes))
+    is_open, named_alike = bool(exported.open_sizes), exported.is_as_exported
+    return found.with_given(document, exported.results, is_open=is_open, named_alike=named_alike)
 
 
 def _is_kept(array: Array) -> bool:

@@ -24,8 +24,8 @@ MOST_RUNS = 400
 """How many parts of a case may be tried. A call is found among n others with log2(n) of them."""
 
 NEAR = 12
-"""How far from the middle of some calls a place is looked for where a given model can be cut. A function of a file, and
-what changes values in place, has none inside."""
+"""How far from the middle of some calls a place is looked for where a given model can be cut. A function of a file has
+none inside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +71,8 @@ def _searched(
     outcome: Unsupported,
     known: Mapping[int, str],
 ) -> WithoutRefused:
-    """Search in a given model. Where it cannot be cut anywhere, such as one that changes values in place, search in its
-    form."""
+    """Search in a given model. Where it cannot be cut anywhere, such as one that changes parts of tensors in place,
+    search in its form."""
     found = _Search(run, case, lane, computed, outcome, dict(known)).result()
     if found.case is not None or case.given is None:
         return found

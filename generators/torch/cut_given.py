@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from generators.graph import Input, Invalid, TensorType
 from generators.torch.given import DTYPE_CODES
-
-_IN_PLACE = re.compile(r"torch\.ops\.aten\.\w*[A-Za-z0-9]_\.\w+")
-"""The operators that change their operands. What a value holds then depends on all nodes before."""
+from generators.torch.in_place import Document, copy_of, in_order, names_in, with_copies
 
 _OWNED = ("parameter", "buffer", "tensor_constant")
 _VALUES = ("tensor_values", "sym_int_values", "sym_bool_values", "sym_float_values")
-
-Document = Mapping[str, Any]
 
 
 def cut_given(
@@ -25,7 +20,8 @@ def cut_given(
 ) -> tuple[bytes, tuple[str, ...]]:
     """Return the document of a program that takes `inputs` and returns `outputs`, both by the names of the program and
     in this order, and the names of further inputs, parameters and buffers of the program that it reads. It takes these
-    last. Raise `Invalid` where it has no such part."""
+    last. What the program changes in place is a value of its own after that; a copy is changed where the part takes or
+    returns the value before. Raise `Invalid` where it has no such part."""
     try:
         return _cut(msgspec.json.decode(model), inputs, outputs)
     except (msgspec.DecodeError, LookupError, TypeError, AttributeError) as error:
@@ -37,8 +33,6 @@ def _cut(
 ) -> tuple[bytes, tuple[str, ...]]:
     module: Document = document["graph_module"]
     graph: Document = module["graph"]
-    if any(_IN_PLACE.fullmatch(str(node["target"])) for node in graph["nodes"]):
-        raise Invalid("the program changes values in place")
     if missing := [name for name in (*inputs, *outputs) if name not in graph["tensor_values"]]:
         raise Invalid(f"the program has no value {missing[0]!r}")
     types = {**{name: item.value.type for name, item in inputs.items()}, **outputs}
@@ -46,19 +40,21 @@ def _cut(
         name for name, type in types.items() if DTYPE_CODES[type.dtype] != graph["tensor_values"][name]["dtype"]
     ]:
         raise Invalid(f"the program has another dtype for {other[0]!r}")
-    nodes = _needed(graph["nodes"], set(inputs), set(outputs))
-    made = {name for node in nodes for name in _names(node["outputs"])}
-    read = dict.fromkeys((*(name for node in nodes for name in _names(node["inputs"])), *outputs))
+    order = in_order(graph["nodes"])
+    nodes = _needed(order.nodes, set(inputs), set(outputs))
+    made = {name for node in nodes for name in names_in(node["outputs"])}
+    read = dict.fromkeys((*(name for node in nodes for name in names_in(node["inputs"])), *outputs))
     taken = tuple(name for name in read if name not in made and name not in inputs)
     specs = _input_specs(module["signature"]["input_specs"], inputs, taken)
     part = dict(graph)
-    part["nodes"] = nodes
+    part["nodes"], copied = with_copies(order, nodes, {*inputs, *taken, *outputs})
     part["inputs"] = [{"as_tensor": {"name": _name_of(spec)}} for spec in specs]
     part["outputs"] = [{"as_tensor": {"name": name}} for name in outputs]
     known = made | set(inputs) | set(taken)
     for key in _VALUES:
         part[key] = {name: value for name, value in graph[key].items() if name in known}
     part["tensor_values"] |= {name: _contiguous(part["tensor_values"][name]) for name in inputs}
+    part["tensor_values"] |= {copy_of(name): part["tensor_values"][name] for name in copied}
     given = {
         "input_specs": specs,
         "output_specs": [{"user_output": {"arg": argument}} for argument in part["outputs"]],
@@ -73,26 +69,10 @@ def _needed(nodes: Sequence[Document], given: set[str], wanted: set[str]) -> lis
     found = []
     needed = wanted - given
     for node in reversed(nodes):
-        if not needed.isdisjoint(_names(node["outputs"])):
+        if not needed.isdisjoint(names_in(node["outputs"])):
             found.append(node)
-            needed.update(name for name in _names(node["inputs"]) if name not in given)
+            needed.update(name for name in names_in(node["inputs"]) if name not in given)
     return found[::-1]
-
-
-def _names(value: Any) -> Iterator[str]:
-    """The names of tensors and numbers in arguments. A program within an argument has names of its own."""
-    match value:
-        case list():
-            for each in value:
-                yield from _names(each)
-        case {"name": str(), "arg": argument}:
-            yield from _names(argument)
-        case {"as_name": str(name)} | {"name": str(name)}:
-            yield name
-        case dict():
-            for key, each in value.items():
-                if key != "as_graph":
-                    yield from _names(each)
 
 
 def _input_specs(specs: Sequence[Document], inputs: Mapping[str, Input], taken: Sequence[str]) -> list[Document]:
@@ -107,7 +87,7 @@ def _input_specs(specs: Sequence[Document], inputs: Mapping[str, Input], taken: 
 
 def _name_of(spec: Document) -> str:
     """The name of a tensor that the program takes or owns; "" of another value."""
-    return next(iter(_names(spec)), "")
+    return next(iter(names_in(spec)), "")
 
 
 def _contiguous(meta: Document) -> Document:

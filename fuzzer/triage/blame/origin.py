@@ -9,6 +9,7 @@ from fuzzer.signature.blame import Blame, Origin, Place
 from generators.graph import Graph
 from generators.onnx.operator import INPUTS, OUTPUTS
 from generators.table import TABLE
+from generators.text_forms import SHORT_TEXT
 from oracles.trace import Trace
 
 
@@ -37,9 +38,12 @@ def _is_named(function: str, culprit: str) -> bool:
 
 
 def _unusual(graph: Graph) -> Iterator[str]:
-    """Yield the attributes that have no default or another value, as `dim: int negative`."""
+    """Yield the attributes that have no default or another value, as `dim: int negative`. A text that is longer than
+    that of a finding may be, such as a node of ONNX with its graphs, is left out."""
     for node in graph.nodes:
         defaults = TABLE[node.op].defaults
         for name, value in node.attrs.items():
-            if name not in (INPUTS, OUTPUTS) and (name not in defaults or value != defaults[name]):
-                yield f"{name}: {class_of(value)}"
+            text = f"{name}: {class_of(value)}"
+            usual = name in defaults and value == defaults[name]
+            if name not in (INPUTS, OUTPUTS) and not usual and len(text) <= SHORT_TEXT.most:
+                yield text

@@ -157,12 +157,32 @@ def test_what_tvm_refuses_is_named_in_its_words_and_the_rest_is_checked(tmp_path
     assert checked.judged > 0
 
 
-def test_the_rest_of_a_program_that_changes_values_in_place_is_checked_in_our_form(tmp_path: Path) -> None:
-    model = Fn(lambda x: torch.digamma(x.exp().add_(1)).relu())
-    checked = difftvm.check(model, -2 * torch.ones(1, 1, 2), lanes=LANE, preload=CHANGED, folder=tmp_path, reduce=False)
+def test_the_rest_of_a_program_that_changes_values_in_place_is_a_part_of_it(tmp_path: Path) -> None:
+    model = Fn(lambda x: torch.digamma(x.exp().add_(1)).relu_())
+    with pytest.raises(difftvm.FindingError) as error:
+        difftvm.check(model, -2 * torch.ones(1, 1, 2), lanes=LANE, preload=CHANGED, folder=tmp_path, reduce=False)
+    checked = error.value.checked
+    assert checked is not None
+    assert (checked.in_form, checked.not_given) == ((), "")
+    assert checked.not_covered == ("digamma (1 time): import: Unsupported function types ['digamma.default']",)
+    (found,) = error.value.findings
+    assert (found.operators, found.nodes) == (("exp", "add_scalar", "relu"), (0, 1, 3))
+    shown = subprocess.run([sys.executable, found.repro, CHANGED], capture_output=True, text=True)
+    assert shown.returncode == 1, shown.stderr
+    assert "torch.ops.aten.relu_.default(digamma__copy)" in found.repro.read_text()
+
+
+def test_the_rest_of_a_program_that_is_read_without_its_changes_is_checked_in_our_form(tmp_path: Path) -> None:
+    def changed_part(x: torch.Tensor) -> torch.Tensor:
+        y = x.exp()
+        y[0] += 1
+        return torch.digamma(y).relu()
+
+    checked = difftvm.check(
+        Fn(changed_part), -2 * torch.ones(1, 1, 2), lanes=LANE, preload=CHANGED, folder=tmp_path, reduce=False
+    )
     assert [each.kind for each in checked.in_form] == ["wrong-value"]
     assert checked.not_given == "a part of it is no program of its own"
-    assert checked.not_covered == ("digamma (1 time): import: Unsupported function types ['digamma.default']",)
 
 
 def with_det(path: Path) -> Path:

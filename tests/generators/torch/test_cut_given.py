@@ -96,20 +96,12 @@ def specs(text: bytes) -> list[dict[str, Any]]:
     return found
 
 
-class InPlace(torch.nn.Module):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        y = x.abs()
-        y.add_(1)
-        return y.sin()
-
-
 FLOATS = TensorType.parse("float32[2]")
 
 
 @pytest.mark.parametrize(
     ("given", "inputs", "output", "why"),
     [
-        (document(InPlace(), (torch.ones(2),)), {}, "sin", "changes values in place"),
         (document(torch.nn.ReLU(), (torch.ones(2),)), {}, "other", "no value 'other'"),
         (document(torch.nn.ReLU(), (torch.ones(2),)), {"other": item("x0", "float32[2]")}, "relu", "no value 'other'"),
         (document(torch.nn.ReLU(), (torch.ones(2),)), {"input": item("x0", "int64[2]")}, "relu", "another dtype"),

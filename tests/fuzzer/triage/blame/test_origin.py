@@ -7,6 +7,12 @@ from graphs_by_hand import case_of
 
 from fuzzer.signature.blame import Blame, Place
 from fuzzer.triage.blame.origin import origin_of, place_in_python
+from generators.graph import Graph, TensorType
+from generators.onnx.model import Attribute, Body
+from generators.onnx.model import Node as OnnxNode
+from generators.onnx.model import Value as OnnxValue
+from generators.onnx.unlisted import call_of
+from generators.text_forms import SHORT_TEXT
 from oracles.trace import MistypedOperator, Trace
 
 BINARY = "BaseFXGraphImporter._binary_op.convert"
@@ -56,3 +62,20 @@ def test_the_first_wrong_type() -> None:
     origin = origin_of(case.graph, Trace(mistyped=mistyped))
     assert (origin.converter, origin.operator) == (BINARY, "mm.default")
     assert (origin.made, origin.right) == ("float32[2]", "int64[2]")
+
+
+def test_a_node_with_large_graphs_is_not_among_the_attributes() -> None:
+    """The text of the attribute `node` is longer than a finding may have."""
+    constants = [
+        OnnxNode("Constant", (), (f"c{place}",), (Attribute("value_float", value=0.5),)) for place in range(20)
+    ]
+    node = OnnxNode(
+        "If",
+        ("x",),
+        ("y",),
+        (Attribute("then_branch", body=Body(tuple(constants), (OnnxValue("c0", "FLOAT", (2,)),))),),
+    )
+    call = call_of(node, 0, {"x": TensorType.parse("bool[1]"), "y": TensorType.parse("float32[2]")})
+    assert len(str(call.attrs["node"])) > SHORT_TEXT.most
+    origin = origin_of(Graph((), (call,), ("y",), "onnx", opset=18), Trace())
+    assert [each.partition(":")[0] for each in origin.attributes] == ["op_type", "domain", "version", "takes", "types"]

@@ -1,0 +1,128 @@
+"""Parts of programs that change values in place compute what the program computes there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from given_by_hand import document
+
+from fuzzer.lanes.torch.given import FlatModule, given_program
+from generators.graph import Array, Case, Given, Graph, Input, Invalid, TensorType, Value
+from generators.torch.cut_given import cut_given
+from generators.torch.given import check_given
+from generators.torch.in_place import SHARING
+
+TYPE = TensorType.parse("float32[2,2]")
+GIVEN = np.array([[-3, -1], [2, 5]], np.float32)
+
+
+class Model(torch.nn.Module):
+    def __init__(self, function: Callable[[torch.Tensor], object]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, x: torch.Tensor) -> object:
+        return self.function(x)
+
+
+def chain(x: torch.Tensor) -> torch.Tensor:
+    """The program's values: neg, add, relu_, mul_, sin. `neg` and `relu_` have the same memory as `mul_`."""
+    y = x.neg()
+    more = y + 1
+    torch.relu_(y)
+    y.mul_(3)
+    return y.sin() + more
+
+
+def targets(part: bytes) -> list[str]:
+    return [node["target"].split(".")[3] for node in json.loads(part)["graph_module"]["graph"]["nodes"]]
+
+
+def cut(function: Callable[[torch.Tensor], object], inputs: str, *outputs: str) -> bytes:
+    model = document(Model(function), (torch.ones(2, 2),))
+    part, taken = cut_given(model, {inputs: Input(Value("x0", TYPE))}, dict.fromkeys(outputs, TYPE))
+    assert taken == ()
+    check_given(part)
+    return part
+
+
+def results(part: bytes, name: str) -> tuple[list[Array], Array]:
+    """What the part computes of `GIVEN`, and what its input holds after that."""
+    graph = Graph((Input(Value("x0", TYPE)),), (), ())
+    module = FlatModule(given_program(Case(graph, {"x0": GIVEN}, given=Given(graph, part, {"x0": name}))))
+    given = torch.tensor(GIVEN)
+    with torch.no_grad():
+        return [each.numpy() for each in module(given)], given.numpy()
+
+
+def test_a_changed_value_is_read_where_it_was_changed() -> None:
+    part = cut(chain, "x", "sin")
+    assert targets(part) == ["neg", "relu_", "mul_", "sin"]
+    (got,), _ = results(part, "x")
+    assert np.allclose(got, np.sin(np.maximum(-GIVEN, 0) * 3))
+
+
+def test_a_part_begins_behind_a_change() -> None:
+    part = cut(chain, "relu_", "sin")
+    assert targets(part) == ["clone", "mul_", "sin"]
+    (got,), given = results(part, "relu_")
+    assert np.allclose(got, np.sin(GIVEN * 3))
+    assert np.array_equal(given, GIVEN)
+
+
+def test_a_value_is_returned_as_it_was_before_its_change() -> None:
+    part = cut(chain, "x", "neg", "relu_", "mul_")
+    assert targets(part) == ["neg", "clone", "relu_", "clone", "mul_"]
+    (neg, relu, mul), _ = results(part, "x")
+    assert np.array_equal(neg, -GIVEN)
+    assert np.array_equal(relu, np.maximum(-GIVEN, 0))
+    assert np.array_equal(mul, np.maximum(-GIVEN, 0) * 3)
+
+
+def test_an_input_of_the_program_is_not_changed_by_a_part() -> None:
+    part = cut(lambda x: torch.relu_(x.t()).sin(), "x", "sin")
+    assert targets(part) == ["t", "clone", "relu_", "sin"]
+    (got,), given = results(part, "x")
+    assert np.allclose(got, np.sin(np.maximum(GIVEN.T, 0)))
+    assert np.array_equal(given, GIVEN)
+
+
+def other_part(x: torch.Tensor) -> torch.Tensor:
+    y = x.neg()
+    torch.relu_(y[0])
+    return y.sin()
+
+
+def view_before(x: torch.Tensor) -> torch.Tensor:
+    y = x.neg()
+    same = y.view(2, 2)
+    torch.relu_(y)
+    return same.sin()
+
+
+@pytest.mark.parametrize("function", [other_part, view_before])
+def test_a_value_whose_memory_was_changed_through_another_one_is_in_no_part(
+    function: Callable[[torch.Tensor], object],
+) -> None:
+    with pytest.raises(Invalid, match=r"reads .[a-z]*:relu_., which is no input"):
+        cut(function, "x", "sin")
+
+
+def test_a_part_without_the_change_is_cut() -> None:
+    assert targets(cut(other_part, "x", "neg")) == ["neg"]
+
+
+def test_all_operators_of_pytorch_that_return_the_memory_of_an_operand_are_known() -> None:
+    found = set()
+    for schema in torch._C._jit_get_all_schemas():
+        operands = [each.alias_info for each in schema.arguments if each.alias_info]
+        shares = operands and not any(each.is_write for each in operands)
+        if schema.name.startswith("aten::") and shares and any(each.alias_info for each in schema.returns):
+            found.add(schema.name.removeprefix("aten::"))
+    not_exported = {"__getitem__", "_unwrap_optional"}  # of TorchScript alone
+    assert found - not_exported <= SHARING
+    assert found
