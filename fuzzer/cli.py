@@ -199,10 +199,13 @@ def main() -> None:
         _say_that_it_begins(arguments)
         code = app(arguments, standalone_mode=False, prog_name="fuzz")
         sys.stdout.flush()
-    except (SystemExit, BrokenPipeError):  # typer ends with 1 where a pipe is closed, as if a build were worse
-        if not nobody_reads():
+    except (SystemExit, BrokenPipeError) as ended:  # typer ends with 1 where a pipe is closed, as if a build were worse
+        if nobody_reads():
+            sys.exit(Exit.NOBODY_READS)
+        error = ended if isinstance(ended, BrokenPipeError) else ended.__context__
+        if not isinstance(error, BrokenPipeError):
             raise
-        sys.exit(Exit.NOBODY_READS)
+        sys.exit(_reported(error))
     except typer.Abort:
         say("interrupted")
         sys.exit(Exit.INTERRUPTED)
@@ -237,7 +240,7 @@ def _reported(error: Exception) -> Exit:
             say(one_sentence(f"fuzz: {error}; {what_to_do}"))
             return Exit.ENVIRONMENT
         case _:
-            traceback.print_exception(error)
+            say("".join(traceback.format_exception(error)).rstrip())
             return Exit.OWN_ERROR
 
 

@@ -16,7 +16,8 @@ Index = Any
 
 def along(key: str) -> Where:
     """The second operand has positions along the axis that the attribute `key` names, the third what is written there.
-    The positions have the rank of the result, as for scatter, or are a vector of places of whole slices."""
+    The positions have the rank of the result, as for scatter, or are a vector of places of whole slices. Along a vector
+    both are the same; PyTorch's scatter takes the first numbers of a source that is longer than they are."""
 
     def places(call: Call) -> Places:
         shape, index, numbers = call.results[0].sizes, call.args[1], call.args[2]
@@ -24,7 +25,9 @@ def along(key: str) -> Where:
             return Places()
         given = call.attrs.get(key)
         axis = (given if isinstance(given, int) else 0) % len(shape)
-        if index.ndim == len(shape) and index.ndim > 1:
+        if len(shape) == 1:
+            return _open(shape, (index.ravel(),), numbers.ravel()[: index.size])
+        if index.ndim == len(shape):
             where: list[Index] = list(np.indices(index.shape, sparse=True))
             where[axis] = index
             numbers = numbers[tuple(map(slice, index.shape))]
@@ -37,10 +40,16 @@ def along(key: str) -> Where:
 
 
 def by_coordinates(call: Call) -> Places:
-    """Each row of the second operand has coordinates of an element or a slice, as for ScatterND."""
+    """Each row of the second operand has coordinates of an element or a slice, as for ScatterND. A row of no
+    coordinates stands for the whole result."""
     if _is_reduced(call.attrs):
         return Places()
-    return _open(call.results[0].sizes, tuple(np.moveaxis(call.args[1], -1, 0)), call.args[2])
+    sizes, coordinates = call.results[0].sizes, call.args[1]
+    if not coordinates.shape[-1]:  # a dimension of size 1 in front, whose only place each row names
+        whole = np.zeros(coordinates.shape[:-1], np.int64)
+        found = _open((1, *sizes), (whole,), call.args[2])
+        return Places(results={0: found.results[0][0]})
+    return _open(sizes, tuple(np.moveaxis(coordinates, -1, 0)), call.args[2])
 
 
 def into_flat(call: Call) -> Places:
@@ -66,13 +75,13 @@ def by_tensors(values: int) -> Where:
 def by_items(call: Call) -> Places:
     """The attribute `index` has what stands between the brackets of an assignment, the second operand what is
     written. PyTorch selects by numbers first, and by all other items in what is left."""
-    items = [_item(str(each), call.args) for each in _items(call.attrs)]
-    numbers: list[Index] = []
+    sizes = call.results[0].sizes
+    items = _without_ellipsis([_item(str(each), call.args) for each in _items(call.attrs)], len(sizes))
+    first: list[Index] = []
     for item in items:
-        numbers += [item] if isinstance(item, int) or item is Ellipsis else [slice(None)] * _dimensions(item)
-    first = tuple(numbers if any(item is Ellipsis for item in items) else (*numbers, Ellipsis))
+        first += [item] if isinstance(item, int) else [slice(None)] * _dimensions(item)
     rest = tuple(item for item in items if not isinstance(item, int))
-    return _open(call.results[0].sizes, rest, call.args[1], first)
+    return _open(sizes, rest, call.args[1], (*first, Ellipsis))
 
 
 def unpooled(rank: int) -> Where:
@@ -151,8 +160,15 @@ def _item(text: str, args: Sequence[Array]) -> Index:
     return int(text)
 
 
+def _without_ellipsis(items: Sequence[Index], rank: int) -> list[Index]:
+    """The items, with as many `:` as the ellipsis stands for. Where that is none, numpy takes tensors on both sides of
+    it as apart from each other, and PyTorch as adjacent."""
+    spared = rank - sum(map(_dimensions, items))
+    return [part for item in items for part in ([slice(None)] * spared if item is Ellipsis else [item])]
+
+
 def _dimensions(item: Index) -> int:
-    """How many dimensions an item indexes."""
-    if item is None:
+    """How many dimensions an item indexes; none for an ellipsis."""
+    if item is None or item is Ellipsis:
         return 0
     return item.ndim if isinstance(item, np.ndarray) and item.dtype == np.bool_ else 1

@@ -730,3 +730,25 @@ def test_a_command_whose_output_nobody_reads_ends_quietly(tmp_path: Path, words:
     done = subprocess.run(command, stdout=writes, stderr=subprocess.PIPE, timeout=300, env=environment, cwd=root)
     os.close(writes)
     assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.parametrize("stderr_is_read", [True, False])
+def test_another_broken_pipe_is_an_error_of_difftvm(stderr_is_read: bool) -> None:
+    """As the socket of a worker that has ended: 1, with which typer ends then, would say that a build is worse."""
+    reads, writes = os.pipe()
+    program = (
+        "import sys\n"
+        "import fuzzer.cli as cli\n"
+        "def breaks(*_): raise BrokenPipeError(32, 'Broken pipe')\n"
+        "cli.Verbs.invoke = breaks\n"
+        "cli.main()\n"
+    )
+    os.close(reads)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    stderr = subprocess.PIPE if stderr_is_read else writes
+    command = [sys.executable, "-c", program, "lanes"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=stderr, timeout=300, env=environment)
+    os.close(writes)
+    assert (done.returncode, done.stdout) == (79, b"")
+    if stderr_is_read:
+        assert done.stderr.decode().splitlines()[-1] == "BrokenPipeError: [Errno 32] Broken pipe"

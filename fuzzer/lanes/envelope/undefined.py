@@ -111,9 +111,12 @@ def _distinguished(numbers: torch.Tensor, other: int) -> torch.Tensor:
 
 def _moved(numbers: torch.Tensor, eps: float, other: int) -> torch.Tensor:
     """Floats of which equal ones become less by 0, 1, 2, ... units of their dtype, in another order for each of
-    `OTHERS`. The dtype holds the results, because onnxruntime may compute the node in it."""
+    `OTHERS`. The dtype holds the results, because onnxruntime may compute the node in it. Numbers that are larger than
+    all others stand for infinities, which become no less."""
     array = numbers.detach().numpy()
-    flat = array.ravel()
+    given = array.ravel()
+    far = 2 * np.abs(given[np.isfinite(given)]).max(initial=FAR)
+    flat = np.where(np.isinf(given), np.copysign(far, given), given)
     sequence = np.lexsort((_order(array.shape, other).ravel(), flat))
     first = np.searchsorted(flat[sequence], flat[sequence])
     steps = np.empty(flat.size)

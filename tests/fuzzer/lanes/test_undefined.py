@@ -68,6 +68,7 @@ RANKING = {"dim": 0, "descending": True, "stable": False}
 EDGES = (1.5, NAN, -INF, -2147483648.9, 2147483648.0, 2147483520.0)
 PLACE = {"axis": 1, "keepdims": False}
 BOXES = np.array([[(0, 0, 1, 1), (0, 0, 2, 2)]])
+APART = np.array([[(0, 0, 1, 1), (5, 5, 6, 6), (9, 9, 10, 10)]])
 GRID = {"scale": 0.25, "zero_point": 0, "quant_min": 0, "quant_max": 255}
 
 
@@ -152,6 +153,14 @@ EXAMPLES = (
         "scatter",
         {"dim": 0},
         ((1, 2, 3), (1, 1), (5, 6)),
+        ((0, 1, 0),),
+    ),
+    Example(
+        "written-twice",
+        "float32[3] int64[2] float32[3]",
+        "scatter",
+        {"dim": 0},
+        ((1, 2, 3), (1, 1), (5, 6, 7)),
         ((0, 1, 0),),
     ),
     Example(
@@ -279,6 +288,22 @@ EXAMPLES = (
         {"max_output_boxes_per_class": 2, "iou_threshold": 0.5, "then": "Size"},
         (BOXES, (((3, 3),),)),
         (0,),
+    ),
+    Example(
+        "open-order",
+        "float32[1,3,4] float32[1,1,3]",
+        "NonMaxSuppression-11",
+        {"max_output_boxes_per_class": 1, "iou_threshold": 1.0},
+        (APART, (((3, 3, INF),),)),
+        (((0, 0, 0),),),
+    ),
+    Example(
+        "open-order",
+        "float32[1,3,4] float32[1,1,3]",
+        "NonMaxSuppression-11",
+        {"max_output_boxes_per_class": 3, "iou_threshold": 1.0},
+        (APART, (((INF, 3, INF),),)),
+        (((0, 0, 1), (0, 0, 1), (0, 0, 0)),),
     ),
     Example(
         "written-twice",
