@@ -11,12 +11,15 @@ import typer
 
 from fuzzer.campaign.plan.settings import RunLimits
 from fuzzer.commands.options import JsonFlag, LanesGlob
-from fuzzer.commands.run_options import STOP_AFTER
 from fuzzer.commands.times import parsed_seconds
+from fuzzer.difference.parts_of_time import Times
 from fuzzer.toolchains.toolchain import HOST_NAME
 
 MINUTES = 10
 
+WITHIN = (
+    "End within this time after the start of the compilers: 90, 10m, 1.5h. Its last third, at most 4 min, has no tests."
+)
 
 FOLDER = Path("diff")
 """Where runs are kept if the caller names no folder, below the working directory."""
@@ -42,7 +45,7 @@ class DiffOptions:
         list[Path] | None,
         typer.Option(metavar="DIR", help="Cases to run first: a corpus or a campaign; may be given several times."),
     ] = None
-    seconds: Annotated[float, typer.Option(parser=parsed_seconds, metavar="TIME", help=STOP_AFTER)] = MINUTES * 60.0
+    seconds: Annotated[float, typer.Option(parser=parsed_seconds, metavar="TIME", help=WITHIN)] = MINUTES * 60.0
     tests: Annotated[int | None, typer.Option(min=0, help="Stop after this many tests.")] = None
     until_worse: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Stop when this many findings are worse.")
@@ -69,5 +72,9 @@ class DiffOptions:
         return {form: path for form, path in forms.items() if path}
 
     @property
+    def times(self) -> Times:
+        return Times.of(self.seconds)
+
+    @property
     def limits(self) -> RunLimits:
-        return RunLimits(self.seconds, self.tests, self.until_worse, self.aliasing)
+        return RunLimits(self.times.tests, self.tests, self.until_worse, self.aliasing)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +14,7 @@ from fuzzer.campaign.plan.settings import DRAWN, LaneMix, Settings, TriageLimits
 from fuzzer.campaign.run.loop import Campaign
 from fuzzer.campaign.run.start import WARM_UP, obey_signals, to_stop, warm_up
 from fuzzer.campaign.store.store import Store
+from fuzzer.campaign.test.dispatcher import GRACE
 from fuzzer.campaign.test.one_test import Watch
 from fuzzer.commands.diff_options import DiffOptions
 from fuzzer.commands.progress import working
@@ -51,9 +52,6 @@ from oracles.finding import Finding
 from oracles.outcome import Result
 
 EXHAUSTED = "difftvm: each class of the operators that run the change ran several times: the tests end early"
-
-DRAIN = 180.0
-"""Failures that were met are investigated for this many seconds after the last test: a gate should know of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +107,20 @@ def _run(
         lab = DifferenceLab(fleet, both, keep, code, () if settings.lanes.steered else settings.lanes.always)
         task = Campaign(settings, store, lab, cases, _learning(lab, reach), guidance=guidance)
         stopped = threading.Event()
+        fleet.give_up = lambda: task.is_stopped
         with watched(task):
             obey_signals(task, stop_requested, stopped.set)
             task.run()
         if cases.is_exhausted:
             say(EXHAUSTED)
-        fixed.confirm(fleet.run_fresh, stopped.is_set)
+        seconds_left = _seconds_left(options, task)
+        fleet.give_up = lambda: stopped.is_set() or seconds_left() < -GRACE
+        fixed.confirm(fleet.run_fresh, stopped.is_set, seconds_left())
     return task, lab, touched if focus.is_known else ""
+
+
+def _seconds_left(options: DiffOptions, task: Campaign) -> Callable[[], float]:
+    return lambda: options.seconds - task.progress.seconds
 
 
 def _settings(options: DiffOptions, given: ToCompare, store: Store, focus: Focus) -> Settings:
@@ -125,7 +130,7 @@ def _settings(options: DiffOptions, given: ToCompare, store: Store, focus: Focus
         store.state.seed,
         _mix(options.lanes, given.both.patched, focus),
         options.limits,
-        triage=TriageLimits(drain=DRAIN),
+        triage=TriageLimits(drain=options.times.triage - options.times.tests),
         workers=options.workers,
         ops={dialect: rows for dialect, rows in given.ops.items() if dialect in dialects} or given.ops,
         guided=True,

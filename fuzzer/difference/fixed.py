@@ -15,6 +15,7 @@ from fuzzer.difference.failures import failures_in
 from fuzzer.difference.pair import Pair
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_doc import FindingDoc
+from fuzzer.isolate.child_process import GaveUp
 from fuzzer.isolate.fleet import RunLanes
 from fuzzer.lanes import needed
 from fuzzer.signature import Signature, signature_of
@@ -60,13 +61,17 @@ class FixedFailures:
             if not self._folder(doc).exists():
                 waiting_item.written(self._folder(doc), doc, case)
 
-    def confirm(self, run_fresh: RunLanes, stopped: Callable[[], bool], seconds: float = SECONDS) -> None:
-        """Run the first sightings again in both toolchains. The findings say in how many runs each was fixed."""
-        deadline = time.monotonic() + seconds
+    def confirm(self, run_fresh: RunLanes, stopped: Callable[[], bool], seconds: float) -> None:
+        """Run the first sightings again in both toolchains, for `seconds` at most. The findings say in how many
+        runs each was fixed. One whose runs are given up is not confirmed."""
+        deadline = time.monotonic() + min(seconds, SECONDS)
         for signature, (case, lane) in list(self._sightings.items())[:MOST_CONFIRMED]:
             if stopped() or time.monotonic() >= deadline:
                 return
-            shown = sum(self._is_fixed(run_fresh, case, lane, signature) for _ in range(RUNS))
+            try:
+                shown = sum(self._is_fixed(run_fresh, case, lane, signature) for _ in range(RUNS))
+            except GaveUp:
+                return
             doc = msgspec.structs.replace(self.docs[signature], confirmed=f"{shown} of {RUNS}", flaky=shown < RUNS)
             self.docs[signature] = doc
             write_atomically(self._folder(doc) / finding_file.NAME, finding_file.encode(doc), self.campaign)

@@ -14,6 +14,7 @@ from fuzzer.difference.fixed import FOLDER, FixedFailures, is_confirmed
 from fuzzer.difference.pair import Pair
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_doc import FindingDoc
+from fuzzer.isolate.child_process import GaveUp
 from fuzzer.toolchains.toolchain import HOST
 from generators.graph import Case
 from oracles.finding import Component, Finding, Kind
@@ -31,12 +32,15 @@ SIGHTED = Finding(Kind.INTERNAL_ERROR, Component.TVM, TVM, Stage.IMPORT, RAISED)
 
 @dataclass
 class Runner:
-    """Each run takes the next pair of outcomes: that of the base, and that of the patched toolchain."""
+    """Each run takes the next pair of outcomes: that of the base, and that of the patched toolchain. Where there is
+    none, the run is given up."""
 
     pairs: list[tuple[Outcome, Outcome]]
     lanes: list[LaneSpec] = field(default_factory=list)
 
     def run_fresh(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        if not self.pairs:
+            raise GaveUp
         base, patched = self.pairs.pop(0)
         self.lanes += lanes
         right = references(*RIGHT)
@@ -85,6 +89,12 @@ def test_a_lane_that_an_investigation_ended_early_runs_to_its_end(tmp_path: Path
     doc = confirmed(tmp_path, runner, replace(SIGHTED, lane=early))
     assert is_confirmed(doc)
     assert {lane.until for lane in runner.lanes} == {None}
+
+
+def test_runs_that_are_given_up_leave_it_unconfirmed(tmp_path: Path) -> None:
+    doc = confirmed(tmp_path, Runner([(RAISED, OK)]))
+    assert not is_confirmed(doc)
+    assert doc.confirmed == "0 of 0"
 
 
 def test_no_run_begins_after_the_time(tmp_path: Path) -> None:
