@@ -4,8 +4,8 @@
     python benchmarks/node_tests.py SWEEP [--status wrong,failed] [--ops 'Conv,test_clip_*'] [--shard 0/4] [--most 100]
 
 `check` agrees with the table where it has no finding on a test that is supported, a finding on one that is wrong or
-failed, and where it says of one that is unsupported that no lane ran. Each other answer is printed with its test, then
-how many tests of each status have which answer, and the CPU seconds.
+failed, and where it names what TVM does not support of a test that is unsupported. Each other answer is printed with
+its test, then how many tests of each status have which answer, and the CPU seconds.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ class Answer(StrEnum):
     RIGHT = "right"
     NOT_JUDGED = "nothing wrong, no value judged"
     FINDING = "finding"
+    PARTLY = "TVM does not support a part of it, and the rest is right"
     NOT_RUN = "TVM does not support it"
     REFUSED = "refused by difftvm"
 
@@ -50,7 +51,7 @@ WANTED = {
     Status.SUPPORTED: {Answer.RIGHT},
     Status.WRONG: {Answer.FINDING},
     Status.FAILED: {Answer.FINDING},
-    Status.UNSUPPORTED: {Answer.NOT_RUN},
+    Status.UNSUPPORTED: {Answer.NOT_RUN, Answer.PARTLY},
 }
 """The answers that agree with a status."""
 
@@ -111,7 +112,7 @@ def answer_on(test: Any) -> tuple[Answer, str]:
         return Answer.NOT_JUDGED, f"not confirmed: {'; '.join(checked.not_confirmed)}"
     if not checked.judged and checked.not_judged:
         return Answer.NOT_JUDGED, "; ".join(checked.not_judged)
-    return Answer.RIGHT, ""
+    return (Answer.RIGHT, "") if checked.whole else (Answer.PARTLY, "; ".join(checked.not_covered))
 
 
 def inputs_of(test: Any) -> Mapping[str, Array]:

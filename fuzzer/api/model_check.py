@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shlex import quote
 
-from fuzzer.api.checked import Checked
+from fuzzer.api.checked import Checked, NothingRan
 from fuzzer.api.found_failure import FoundFailure, some_of
 from fuzzer.campaign.store.lock import Busy
 from fuzzer.campaign.store.store import Store
@@ -181,13 +181,18 @@ class ModelCheck:
 
 
 def _run(lab: Lab, case: Case, lanes: Sequence[LaneSpec], drawn: Sequence[str]) -> tuple[Result, list[Sighting]]:
-    """Run the lanes with those that judge them. Raise `Invalid` where the reference refuses the case."""
+    """Run the lanes with those that judge them. Raise `Invalid` where the reference refuses the case, and
+    `NothingRan` where the lanes do not support it either."""
     everything = tuple(dict.fromkeys(each for lane in lanes for each in judged_by(lane)))
     result, findings = judged(lab.run_fresh, case, judged_run(lab.run, case, everything))
     if not is_valid(result.outcomes):
         why = next((why_no_result(out) for lane, out in result.outcomes.items() if is_eager(lane)), "it did not run")
         reference = dialect_named(case.graph.dialect).words.reference
-        raise Invalid(f"{reference} refuses {case.origin or 'the case'}: {why}{were_drawn(drawn)}")
+        refused = f"{reference} refuses {case.origin or 'the case'}: {why}{were_drawn(drawn)}"
+        if all(isinstance(result.outcomes[lane], Unsupported) for lane in lanes):
+            words = "; ".join(f"{lane.name}: {plain_reason(result.outcomes[lane])}" for lane in lanes)
+            raise NothingRan(f"no lane ran: {words}; {refused}")
+        raise Invalid(refused)
     return result, sightings(finding for finding in findings if finding.lane in lanes)
 
 

@@ -42,10 +42,16 @@ def named(op: str, **attributes: Any) -> Any:
 @pytest.mark.tvm
 @pytest.mark.long
 def test_answers() -> None:
-    """A right file, one that TVM refuses, and one whose inputs onnxruntime does not take."""
+    """A right file, one that TVM refuses, one with a node that TVM refuses, and one whose inputs onnxruntime does not
+    take."""
     assert answer_on(named("Relu")) == (Answer.RIGHT, "")
     answer, why = answer_on(named("Bernoulli"))
     assert (answer, "Bernoulli" in why) == (Answer.NOT_RUN, True)
+    graph = (partly := named("Relu")).model.graph
+    graph.node.append(helper.make_node("Bernoulli", ["y"], ["z"]))
+    graph.output.append(helper.make_tensor_value_info("z", TensorProto.FLOAT, [2, 3]))
+    answer, why = answer_on(partly)
+    assert (answer, why.startswith("Bernoulli (1 time): ")) == (Answer.PARTLY, True)
     wrong = named("Relu")
     wrong.data_sets[0][0][0] = np.ones((3, 3), np.float32)
     assert answer_on(wrong)[0] is Answer.REFUSED

@@ -15,6 +15,7 @@ import torch
 from onnx import TensorProto, helper
 
 import difftvm
+from fuzzer.api.checked import NothingRan
 from fuzzer.api.exported_module import ExportedModule
 from generators.graph import Invalid
 
@@ -213,6 +214,21 @@ def test_the_rest_of_a_file_is_checked_where_tvm_refuses_an_operator(tmp_path: P
 def test_a_model_of_one_operator_that_tvm_refuses_has_nothing_to_check(tmp_path: Path) -> None:
     with pytest.raises(Invalid, match=r"^no lane ran: .*Unsupported function types \['digamma\.default'\]$"):
         difftvm.check(Fn(torch.digamma), torch.ones(2), lanes=LANE, folder=tmp_path)
+
+
+def test_what_neither_tvm_nor_a_reference_supports_is_named_in_both_words(tmp_path: Path) -> None:
+    x, y = (helper.make_tensor_value_info(*each) for each in (("x", 2, [3]), ("y", 2, [2, 2, 3])))
+    graph = helper.make_graph([helper.make_node("ImageDecoder", ["x"], ["y"])], "g", [x], [y])
+    path = tmp_path / "decoder.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9), path)
+    with pytest.raises(NothingRan) as error:
+        difftvm.check(path, {"x": np.ones(3, np.uint8)}, folder=tmp_path)
+    of_tvm, _, of_reference = str(error.value).partition("; ")
+    words = "import: The following operators are not supported for frontend ONNX: ImageDecoder"
+    assert of_tvm == f"no lane ran: relax-onnx-model-llvm: {words}"
+    assert of_reference.startswith(
+        "onnxruntime refuses the model decoder: load: [ONNXRuntimeError] : 9 : NOT_IMPLEMENTED"
+    )
 
 
 def test_what_no_lane_compiled_is_named_and_fails_a_strict_check(tmp_path: Path) -> None:
