@@ -73,29 +73,34 @@ def judge_all(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
     ONNX file that no other reader has confirmed, nor for what only one driver of kernels shows.
     """
     judged: set[LaneSpec] = set()
-    objections = list(_objections(case, outcomes))
-    for objection in objections:
-        finding = blamed(objection, objections, outcomes)
-        if finding is None or not is_justified(finding, outcomes):
-            continue
+    reported = _reported(case, outcomes)
+    for finding in reported:
         if finding.kind is Kind.CHECKER_GAP:
             yield finding
         elif finding.lane not in judged:
             judged.add(finding.lane)
-            yield _with_what_follows(finding, objections)
+            yield _with_what_follows(finding, reported)
 
 
-COSTS = (Kind.BLOAT, Kind.SLOW, Kind.ALIASED_OUTPUT, Kind.CHECKER_GAP)
+def _reported(case: Case, outcomes: Outcomes) -> list[Finding]:
+    """What the oracles object to, of the component that is at fault. What nobody has confirmed is left out."""
+    objections = list(_objections(case, outcomes))
+    found = (blamed(objection, objections, outcomes) for objection in objections)
+    return [finding for finding in found if finding is not None and is_justified(finding, outcomes)]
+
+
+NO_CONSEQUENCES = (Kind.BLOAT, Kind.SLOW, Kind.ALIASED_OUTPUT, Kind.CHECKER_GAP)
 """Kinds of failures that no broken module explains."""
 
 
-def _with_what_follows(finding: Finding, objections: list[Finding]) -> Finding:
-    """An ill-formed module with the failure that its lane shows then: what explains a failure does not hide it."""
+def _with_what_follows(finding: Finding, reported: list[Finding]) -> Finding:
+    """An ill-formed module with the failure of TVM that its lane shows then: what explains a failure does not hide
+    it."""
     if not isinstance(finding.evidence, IllFormed):
         return finding
-    later = (each.kind for each in objections if each.lane == finding.lane and each.kind not in COSTS)
-    follows = next((kind for kind in later if kind is not Kind.ILL_FORMED), "")
-    return replace(finding, evidence=replace(finding.evidence, follows=str(follows)))
+    same = [each for each in reported if (each.lane, each.component) == (finding.lane, finding.component)]
+    later = (each.kind for each in same if each.kind not in (Kind.ILL_FORMED, *NO_CONSEQUENCES))
+    return replace(finding, evidence=replace(finding.evidence, follows=str(next(later, ""))))
 
 
 def unconfirmed_files(case: Case, outcomes: Outcomes) -> tuple[LaneSpec, ...]:

@@ -20,7 +20,7 @@ from fuzzer.regression import record
 from fuzzer.regression.compare import Change, Changed, expected_ends
 from fuzzer.regression.known import ShownFailure, shown_again
 from fuzzer.regression.record import Corpus
-from fuzzer.regression.recorded_anew import recorded_anew
+from fuzzer.regression.recorded_anew import write_anew
 from fuzzer.regression.rerun import rerun
 from fuzzer.regression.shipped import KEPT
 from fuzzer.regression.words import grouped, in_words
@@ -49,7 +49,10 @@ class CorpusRun:
 
 
 def run(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A corpus that `fuzz corpus keep` made.")] = KEPT,
+    folder: Annotated[
+        Path | None,
+        typer.Argument(metavar="DIR", help="A corpus of `fuzz corpus keep`.", show_default="the one of difftvm itself"),
+    ] = None,
     toolchain: Annotated[str, typer.Option(metavar="NAME", help="The toolchain to run it in.")] = HOST_NAME,
     save: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write the cases that end worse to DIR/corpus.")
@@ -68,6 +71,9 @@ def run(
 
     Exit code 0 where nothing is worse, 78 where something is. A lane that ends otherwise runs two more times in fresh
     processes, and counts only if all runs agree."""
+    if again and folder is None:
+        raise Invalid("--record: name the corpus DIR to write into")
+    folder = folder or KEPT
     if folder == KEPT and not record.is_corpus(KEPT):
         raise Invalid(NOT_INSTALLED)
     if again and (toolchain != HOST_NAME or preload):
@@ -82,26 +88,31 @@ def run(
                 done += changed
                 shown.count(number, f"of {len(kept.entries)} cases")
         versions = fleet.versions
-    lanes = sum(len(expected_ends(entry)) for entry in kept.entries)
-    names = {name for name, lane in kept.lanes.items() if runs_in(lane, where)}
-    known = shown_again(kept, names, {(each.entry.case, each.lane) for each in done})
     worse = [each for each in done if each.change.is_for_the_worse(aliasing=aliasing)]
-    ran = CorpusRun(len(kept.entries), lanes, done, worse, known, _cpu_seconds(), time.monotonic() - began)
+    ran = _summed_up(kept, done, worse, {name for name, lane in kept.lanes.items() if runs_in(lane, where)}, began)
     if save:
         for each in {each.entry.case: each for each in worse}.values():
             seed_corpus.add(save, each.entry.case, kept.cases[each.entry.case])
-    if again and done:
-        record.write(folder, *recorded_anew(kept, done, versions), kept.cases)
+    anew = write_anew(folder, kept, done, versions) if again else 0
     if json:
         print_json(_document(ran, kept, toolchain, versions))
     else:
         for line in _lines(ran, kept, toolchain):
             echo(line)
         if again:
-            echo(f"{folder}: {number_of(len(done), 'lane')} recorded anew")
+            echo(f"{folder}: {number_of(anew, 'lane')} recorded anew")
         elif ran.worse:
             echo(_next(folder, save, toolchain, worse[0]))
     raise typer.Exit(Exit.DIFFERENT if ran.worse and not again else Exit.GONE)
+
+
+def _summed_up(
+    kept: Corpus, changed: list[Changed], worse: list[Changed], runnable: set[str], began: float
+) -> CorpusRun:
+    """`runnable`: the lanes that this toolchain can run. `began`: by the monotonic clock."""
+    lanes = sum(len(expected_ends(entry)) for entry in kept.entries)
+    known = shown_again(kept, runnable, {(each.entry.case, each.lane) for each in changed})
+    return CorpusRun(len(kept.entries), lanes, changed, worse, known, _cpu_seconds(), time.monotonic() - began)
 
 
 def _cpu_seconds() -> float:

@@ -20,7 +20,7 @@ def lanes(
     json: JsonFlag = False,
 ) -> None:
     """List the lanes, and whether this machine can run each."""
-    named = {lane.name for lane in lane_table.LISTED if part.lower() in lane.name}
+    named = {lane.name for lane in lane_table.LISTED if part.lower() in lane.name.lower()}
     if not named:
         raise Invalid(f"no lane has {part!r} in its name; `fuzz lanes` lists all")
     if json:

@@ -3,6 +3,7 @@ shown last."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from fuzzer.findings import finding_file
@@ -43,13 +44,18 @@ def _numbered(number: int, campaign: Path | None) -> Path:
     if not 1 <= number <= len(folders):
         raise Invalid(f"{number}: the list that was shown last has numbers from 1 to {len(folders)}")
     folder = folders[number - 1]
-    if campaign is not None and not folder.is_relative_to(campaign.absolute()):
+    if campaign is not None and not _real(folder.parent).is_relative_to(_real(campaign)):
         shows = command("triage", "--campaign", campaign)
         raise Invalid(f"{number}: the list that was shown last is not of {campaign}; `{shows}` shows its list")
     if not folder.exists():
         raise Invalid(f"{number}: {folder}, which the list that was shown last has, is gone; `fuzz triage` lists anew")
     inside = folder.is_relative_to(Path.cwd())
     return folder.relative_to(Path.cwd()) if inside else folder
+
+
+def _real(folder: Path) -> Path:
+    """The folder without links and "..", so that one folder has one name."""
+    return Path(os.path.realpath(folder))
 
 
 def _alike(path: Path, campaign: Path) -> list[Path]:

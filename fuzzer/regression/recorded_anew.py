@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
+from pathlib import Path
 
 import msgspec
 
+from fuzzer.regression import record
 from fuzzer.regression.compare import Change, Changed, expected_ends
 from fuzzer.regression.keep import known_failure
 from fuzzer.regression.record import Corpus, Description, Entry
 from fuzzer.regression.runs import RIGHT, UNSUPPORTED
+
+
+def write_anew(folder: Path, kept: Corpus, changed: Sequence[Changed], versions: Mapping[str, str]) -> int:
+    """Write the corpus as its changed lanes end now, and return how many do. Where none of them ran, nothing is
+    written."""
+    ran = [each for each in changed if each.change is not Change.MISSING]
+    if ran:
+        record.write(folder, *recorded_anew(kept, ran, versions), kept.cases)
+    return len(ran)
 
 
 def recorded_anew(

@@ -163,6 +163,12 @@ def core_message(message: str) -> str:
     return _NO_SOURCE_MAPS.sub("", _OLD_STACK.sub("", text))
 
 
+def tells_of_a_cause(message: str) -> bool:
+    """Whether the message is of an exporter that says that something else failed, and what: `core_message` is then not
+    the text of the exception itself."""
+    return _CAUSE.search(_COLOURS.sub("", message)) is not None
+
+
 def plain_reason(outcome: Outcome) -> str:
     """Why a lane gave no result, in one line without colours: what caused it, where an exporter says that something
     else failed; "" where it gave one."""

@@ -6,7 +6,7 @@ import re
 
 from fuzzer.signature.frames import IMPORTER
 from fuzzer.signature.gpu_damage import GpuDamage, gpu_damage_of
-from fuzzer.signature.messages import core_message, skeleton
+from fuzzer.signature.messages import core_message, skeleton, tells_of_a_cause
 from oracles.outcome import Died, Outcome, Raised, Skipped, Stage, Unsupported
 
 _REFUSING_TYPES = frozenset(
@@ -87,8 +87,8 @@ def _refuses(raised: Raised, text: str) -> bool:
 
 
 def _by_frontend(raised: Raised) -> bool:
-    """Return whether a `raise` or an `assert` of a frontend itself is the innermost line."""
-    innermost = raised.frames[-1] if raised.frames else None
+    """Return whether a `raise` or an `assert` of a frontend itself is the innermost line, and the words are its own."""
+    innermost = raised.frames[-1] if raised.frames and not tells_of_a_cause(raised.message) else None
     return innermost is not None and innermost.raises and (innermost.in_frontend or _EXPORTER in innermost.file)
 
 

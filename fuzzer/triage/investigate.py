@@ -266,7 +266,9 @@ def _named_in_fresh_children(lab: MeteredLab, case: Case, sighting: Sighting, re
         return None
     fresh = up_to_failure(lab.run_fresh, signature)
     with lab.during(Step.NAME):
-        named = name_failure(fresh, reduction.case, reduction.lane, signature, traced=needs_trace(sighting.finding))
+        named = name_failure(
+            lab.run_fresh, reduction.case, reduction.lane, signature, traced=needs_trace(sighting.finding)
+        )
     if named is None:
         return None
     others = CONFIRMATIONS - 1  # the run that named it is the first
@@ -291,7 +293,7 @@ def _in_fresh_children(lab: MeteredLab, subject: Subject, sighting: Sighting, wi
     with lab.during(Step.REDUCE):
         reduction = _reduced(lab.run_fresh, subject, sighting, width, effort, confirmed=True)
     with lab.during(Step.NAME):
-        named = name_failure(fresh, reduction.case, reduction.lane, signature)
+        named = name_failure(lab.run_fresh, reduction.case, reduction.lane, signature)
     if named is None:
         flaky = _flaky(case, sighting, CONFIRMATIONS, CONFIRMATIONS + RUNS)
         return _Named(replace(flaky, other_failures=_other_sightings(reduction)), lab.run_fresh)

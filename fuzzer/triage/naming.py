@@ -9,9 +9,9 @@ from fuzzer.isolate.fleet import RunLanes
 from fuzzer.lanes import plain_routes_beside, references_of
 from fuzzer.signature import Signature, final_signature, signature_of
 from fuzzer.triage.blame.context import traced_fully
-from fuzzer.triage.reproduce import Observation, judged_by, judged_run, observe
+from fuzzer.triage.reproduce import Observation, judged_by, judged_run, observe, up_to_failure
 from generators.graph import Case
-from oracles.finding import Component, Finding, Mismatch
+from oracles.finding import Component, Finding, Kind, Mismatch
 from oracles.judge import judge_all
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Outcome, Outcomes, Result
@@ -41,7 +41,11 @@ def name_failure(
 
     If `lane` does not show the failure in this run, it runs once more with the lanes of the reduction. Return None if
     it does not show the failure then either. With `traced`, the lane also runs as blame traces it, after all others.
+
+    Lanes end with the failure, except for an ill-formed module: what follows it is a part of the finding.
     """
+    if signature.kind is not Kind.ILL_FORMED:
+        run = up_to_failure(run, signature)
     references = references_of(case.graph.dialect)
     lanes = tuple(dict.fromkeys((*references, *plain_routes_beside(lane), *judged_by(lane))))
     tracing = (traced_fully(lane),) if traced else ()

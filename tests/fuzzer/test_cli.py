@@ -152,6 +152,7 @@ def test_a_verb_that_is_left_out_is_added(arguments: str, expected: str) -> None
             "no operator of torch has 'GroupNormaliz' in its name; `fuzz ops GroupNormaliz --dialect onnx`",
         ),
         ("lanes nosuch", "no lane has 'nosuch' in its name; `fuzz lanes` lists all"),
+        ("corpus run --record", "--record: name the corpus DIR to write into"),
         ("show nosuch", "there is no such folder, nor a finding with this in its name; `fuzz triage --all` lists them"),
         (
             "--ops RELU",
@@ -551,6 +552,13 @@ def test_lanes(fuzz: Fuzz) -> None:
     head, *lines = fuzz("lanes").stdout.splitlines()
     assert head.split()[0] == "lane"
     assert [line.split()[0] for line in lines] == [lane.name for lane in LISTED]
+
+
+@pytest.mark.parametrize("part", ["O2", "o2"])
+def test_a_part_of_a_name_of_a_lane_may_be_small_or_capital(fuzz: Fuzz, part: str) -> None:
+    names = [line.split()[0] for line in fuzz("lanes", part).stdout.splitlines()[1:]]
+    assert names == [lane.name for lane in LISTED if "O2" in lane.name]
+    assert names
 
 
 def test_ops(fuzz: Fuzz) -> None:

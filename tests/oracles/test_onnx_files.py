@@ -111,6 +111,15 @@ def test_findings_of_every_other_oracle_need_a_confirmed_file_too(effect: str) -
     assert tvms({ONNX_REFERENCE: CORRECT, TVM_ONNX: outcome}) == [(kind, TVM_ONNX)]
 
 
+@pytest.mark.parametrize("result", WRONG_RESULTS)
+def test_what_another_reader_gives_too_does_not_follow_an_ill_formed_module(result: str) -> None:
+    wrong, kind = WRONG_RESULTS[result]
+    outcome = replace(wrong(RIGHT), facts=Facts(ill_formed=IllFormed("import", "E", "no")))
+    for reading, follows in ((wrong(RIGHT), ""), (CORRECT, kind)):
+        found = judge_all(CASE, with_lanes(RIGHT, {ONNXRUNTIME: CORRECT, ONNX_REFERENCE: reading, TVM_ONNX: outcome}))
+        assert [each.evidence for each in found] == [IllFormed("import", "E", "no", follows)]
+
+
 def test_what_a_file_costs_that_is_another_function_is_not_judged() -> None:
     """PyTorch's exporter may write a shape that it read from memory which nothing has written."""
     large = replace(WRONG, facts=Facts(constant_bytes=1 << 20))

@@ -8,7 +8,7 @@ from regression_by_hand import EXPORT, FAILURE, FX, KNOWN, small_corpus
 
 from fuzzer.regression import record
 from fuzzer.regression.compare import changes
-from fuzzer.regression.recorded_anew import recorded_anew
+from fuzzer.regression.recorded_anew import recorded_anew, write_anew
 from fuzzer.regression.runs import RIGHT, UNSUPPORTED, Ends
 from oracles.finding import Component, Finding, Kind, SideEffect
 from oracles.lane import LaneSpec
@@ -45,3 +45,17 @@ def test_a_lane_that_did_not_run_keeps_its_end_and_a_known_failure_its_family() 
     description, entries = recorded_anew(kept, done, VERSIONS)
     assert entries == list(kept.entries)
     assert description.failures == {FAILURE: KNOWN}
+
+
+def test_lanes_that_ran_are_counted_and_without_any_the_corpus_stays(tmp_path: Path) -> None:
+    """The versions of packages too: they are those of the runs whose ends are recorded."""
+    kept = small_corpus()
+    record.write(tmp_path, kept.description, kept.entries, kept.cases)
+    missing = [each for entry in kept.entries for each in changes(entry, kept.lanes, ends({}))]
+    assert len(missing) == 3
+    assert write_anew(tmp_path, kept, missing, VERSIONS) == 0
+    assert record.read(tmp_path).description == kept.description
+    first, _ = kept.entries
+    now = changes(first, kept.lanes, ends({EXPORT: OTHER}))
+    assert write_anew(tmp_path, kept, [*now, *missing], VERSIONS) == 1
+    assert record.read(tmp_path).description.versions == VERSIONS

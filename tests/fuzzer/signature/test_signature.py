@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from torch.onnx._internal.exporter import _core
 
 from fuzzer.lanes import TVM_LANES
 from fuzzer.lanes.target_table import TARGET_LANES
@@ -322,6 +323,20 @@ def test_a_frontend_that_says_what_it_lacks_refuses(stage: Stage, file: str, mes
     assert classify_failure(raised) == (Unsupported(stage, message) if refuses else raised)
     called = replace(raised, frames=(*frames, Frame("site-packages/onnx/checker.py", 3, "check", raises=True)))
     assert classify_failure(called) == called
+
+
+@pytest.mark.parametrize(
+    "cause",
+    [TypeError("unsupported operand type(s) for -: 'NoneType' and 'int'"), TypeError("an int does not support items")],
+)
+def test_the_words_of_what_failed_within_an_exporter_are_no_statement_of_it(cause: Exception) -> None:
+    """Its innermost line raises, for every error of its own code, an exception that quotes this error."""
+    outer = RuntimeError("Error when translating node %add.")
+    outer.__cause__ = cause
+    wraps = Frame("site-packages/torch/onnx/_internal/exporter/_core.py", 1597, "export", raises=True)
+    text = _core._STEP_THREE_ERROR_MESSAGE + _core._summarize_exception_stack(outer)
+    raised = Raised(Stage.EXPORT, "torch.onnx._internal.exporter._errors.ConversionError", text, (wraps,))
+    assert classify_failure(raised) == raised
 
 
 def test_what_fails_in_the_code_generator_is_no_refusal_whatever_it_says() -> None:

@@ -22,12 +22,13 @@ from fuzzer.triage.investigate import Investigated, Sighting, investigate, may_r
 from fuzzer.triage.naming import NamedFailure
 from fuzzer.triage.reduce import UNCONFIRMED_CANDIDATES, OtherFailure, Reduction
 from fuzzer.triage.reducers import Subject
+from fuzzer.triage.reproduce import observe
 from fuzzer.triage.suspects import Located
 from generators.graph import Case
 from generators.onnx.model import OnnxModel
 from oracles.finding import Component, Finding, Kind, Mismatch
 from oracles.lane import LaneSpec
-from oracles.outcome import Cause, Died, Outcome, Raised, Stage
+from oracles.outcome import Built, Cause, Died, Facts, IllFormed, Outcome, Raised, Result, Stage
 
 CASE = case_of({"x0": "float32[2]"}, [("v0", "neg", "x0"), ("v1", "relu", "v0")], "v1")
 SMALL = case_of({"x0": "float32[2]"}, [("v0", "relu", "x0")], "v0")
@@ -332,3 +333,28 @@ def test_another_lane_that_shows_it_does_not_stand_for_the_one_that_was_reduced(
     found = investigated(FakeLab(wrong_outcome))
     assert (found.finding.lane, message(found)) == (fakes.TVM, "no layout for 1 calls")
     assert found.lanes == (OTHER.name, fakes.TVM.name)
+
+
+class IllFormedAndWrong(FakeLab):
+    """The plain lane makes an ill-formed module. Its result, which it has where it does not end before, is wrong."""
+
+    def __init__(self, after: str) -> None:
+        super().__init__(lambda case, lane, lanes: None)
+        self._broken = Facts(ill_formed=IllFormed(after, "ValueError", "no"))
+
+    def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        result = super().run(case, lanes)
+        wrong = replace(fakes.nan((fakes.expect([1.0, -2.0]),)), facts=self._broken)
+        own = {
+            lane: Built(self._broken) if lane.until else wrong for lane in lanes if fakes.as_named(lane) == TVM_LANES[0]
+        }
+        return replace(result, outcomes={**result.outcomes, **own})
+
+
+@pytest.mark.parametrize("after", ["import", "FuseOps"])
+def test_what_follows_an_ill_formed_module_is_saved(after: str) -> None:
+    """Lanes of the reduction end where the module shows to be ill-formed."""
+    lab = IllFormedAndWrong(after)
+    (sighted,) = observe(lab.run, CASE, TVM_LANES[0]).findings
+    found = investigate(lab, CASE, sighting_of(sighted), lambda lane: (), lab.examine)
+    assert found.finding.evidence == IllFormed(after, "ValueError", "no", Kind.WRONG_VALUE)

@@ -9,14 +9,16 @@ import fakes
 import pytest
 from labs import FakeLab, WrongOutcome
 
+from fuzzer.isolate.fleet import RunLanes
 from fuzzer.lanes import TVM_LANES
 from fuzzer.signature import signature_of
 from fuzzer.triage.blame.context import BlameContext, traced_fully
 from fuzzer.triage.naming import NamedFailure, name_failure
+from fuzzer.triage.reproduce import observe
 from generators.graph import Case
 from oracles.finding import Component, Finding, Kind, Mismatch
 from oracles.lane import LaneSpec
-from oracles.outcome import Outcome, Stage
+from oracles.outcome import Outcome, Result, Stage
 
 PLAIN = TVM_LANES[0]
 FUSED = replace(PLAIN, name="fused", passes=("FuseOps",))
@@ -73,3 +75,24 @@ def test_the_finding_is_that_of_the_lane_that_was_reduced(unstable: LaneSpec) ->
     kind = Kind.SECOND_RUN_DIFFERS if unstable == PLAIN else Kind.WRONG_VALUE
     assert (found.finding.lane, found.finding.kind, found.signature.kind) == (PLAIN, kind, kind)
     assert found.lanes == (PLAIN, OTHER)
+
+
+def ends_early(short: Outcome, whole: Outcome) -> RunLanes:
+    """Runs in which PLAIN has one outcome where it ends after a stage, and another at its end."""
+
+    def run(case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        result = FakeLab(wrong_on()).run(case, lanes)
+        own = {lane: short if lane.until else whole for lane in lanes if replace(lane, until=None) == PLAIN}
+        return replace(result, outcomes={**result.outcomes, **own})
+
+    return run
+
+
+def test_lanes_end_with_a_failure_that_ends_them() -> None:
+    whole = fakes.internal_error(Stage.IMPORT)
+    short = replace(whole, message=f"{whole.message} in a lane that ends there")
+    run = ends_early(short, whole)
+    (sighted,) = observe(run, fakes.CASE, PLAIN).findings
+    found = name_failure(run, fakes.CASE, PLAIN, signature_of(replace(sighted, evidence=short)))
+    assert found is not None
+    assert found.finding.evidence == short
