@@ -114,7 +114,7 @@ class ModuleChecks:
         while len(answers) < len(jobs):
             left = jobs[len(answers) :]
             folder = self._prepared(left)
-            ran = self._ran(folder)
+            ran = self._ran(folder, left)
             new = read_answers(folder)
             if len(new) < len(left):
                 new.append(_ending(ran, last_stage(folder)))
@@ -131,14 +131,15 @@ class ModuleChecks:
         write_jobs(folder, jobs)
         return folder
 
-    def _ran(self, folder: Path) -> ScriptRun:
-        return script.run(_source(folder), self._toolchain, Bounds(), self._folder / "scripts", [folder])
+    def _ran(self, folder: Path, jobs: Sequence[ModuleJob]) -> ScriptRun:
+        scratch, targets = self._folder / "scripts", [job.target for job in jobs]
+        return script.run(_source(folder), self._toolchain, Bounds(), scratch, [folder], targets=targets)
 
     def confirmed(self, job: ModuleJob, answer: ModuleAnswer, into: Path, preload: Path | None) -> FoundFailure | None:
         """Run a job that failed again, alone. Save it where it fails each time; else return None."""
         for _ in range(CONFIRMING_RUNS):
             folder = self._prepared([job])
-            ran = self._ran(folder)
+            ran = self._ran(folder, [job])
             again = (read_answers(folder) or [_ending(ran, last_stage(folder))])[0]
             if again.kind != answer.kind:
                 return None

@@ -40,11 +40,11 @@ def main() -> None:
     opener, *preload = sys.argv[3:]
     die_with_parent(parent or os.getppid())
     host_name.hide()
+    limit_files()
     if parent:  # otherwise compute-sanitizer has started it, and may talk to it over a port
         confinement.enter([os.environ["TMPDIR"]], gpu=True)
         no_network.enter(connects=True)
     adopt_orphans()
-    limit_files()
     faulthandler.enable()
     stated, runner_of = _open_device(opener)
     if preload:

@@ -34,7 +34,7 @@ from fuzzer.toolchains.toolchain import HOME, GraphLanguage
 
 def serve(control: socket.socket) -> None:
     """Fork children until the supervisor closes the connection."""
-    wake_read, wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    wake_read, wake_write = wake_up = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(wake_write)
     signal.signal(signal.SIGCHLD, lambda signum, frame: None)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -52,17 +52,19 @@ def serve(control: socket.socket) -> None:
             request, fds, _, _ = socket.recv_fds(control, MAX_BYTES, 3)
             if not request:
                 break
-            _fork(control, children, request, *fds)
+            _fork(control, children, wake_up, request, *fds)
     process_tree.kill_children(os.getpid())
 
 
-def _fork(control: socket.socket, children: dict[int, socket.socket], request: bytes, *fds: int) -> None:
+def _fork(
+    control: socket.socket, children: dict[int, socket.socket], wake_up: tuple[int, int], request: bytes, *fds: int
+) -> None:
     parent, (status, log, *data) = os.getpid(), fds
     pid = os.fork()
     if pid == 0:
         try:
             die_with_parent(parent)
-            _become_child(control, log, _own_folder(request))
+            _become_child(control, log, _own_folder(request), wake_up)
             for other in children.values():
                 other.close()
             os.close(status)
@@ -100,12 +102,14 @@ def _own_folder(request: bytes) -> str:
     return os.fsdecode(request.removeprefix(FORK))
 
 
-def _become_child(control: socket.socket, log: int, folder: str) -> None:
+def _become_child(control: socket.socket, log: int, folder: str, wake_up: tuple[int, int]) -> None:
     os.setsid()
     process_tree.adopt_orphans()
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     control.close()
+    for end in wake_up:
+        os.close(end)
     os.dup2(log, 1)
     os.dup2(log, 2)
     os.close(log)

@@ -14,7 +14,7 @@ import select
 import signal
 import socket
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Protocol
@@ -42,6 +42,7 @@ from oracles.outcome import (
     TimedOut,
     Unsupported,
 )
+from oracles.targets import target_named
 
 LOG_BYTES = 20_000
 LOG_DISK_BYTES = 16 << 20
@@ -76,6 +77,12 @@ class Ending:
     status: int
     cpu: float
     with_zygote: bool = False
+
+
+def may_bound_data(targets: Iterable[str]) -> bool:
+    """Whether the kernel may bound the data of a process that runs code for these targets. AddressSanitizer, and the
+    drivers of GPUs, reserve terabytes of addresses, which count as data."""
+    return all(target_named(each).runs.in_plain_process for each in targets)
 
 
 class ZygoteGone(Exception):
@@ -205,7 +212,8 @@ class ChildProcess:
         for each in (messages, self.reaper.ready_at_end):
             poll.register(each, select.POLLIN)
         if self.kernel_bounds:
-            processes.bound_by_kernel(self.pid, bounds.memory_bytes, len(lanes) * bounds.cpu_seconds)
+            memory = bounds.memory_bytes if may_bound_data(lane.target for lane in lanes) else None
+            processes.bound_by_kernel(self.pid, memory, len(lanes) * bounds.cpu_seconds)
         if self.group:
             self.group.bound(processes.TIMES * bounds.memory_bytes, processes.TIMES * bounds.threads)
         try:

@@ -178,7 +178,8 @@ class Fleet:
             executor = self.backend(BackendKey(lane.toolchain))
             assert isinstance(executor, Executor)
             return executor.run_script(source)
-        done = script.run(source, toolchain, self.bounds, self._scratch / "scripts", give_up=self.give_up)
+        scratch, targets = self._scratch / "scripts", [lane.target]
+        done = script.run(source, toolchain, self.bounds, scratch, give_up=self.give_up, targets=targets)
         with self._lock:
             self._script_cpu += done.cpu_seconds
         return done

@@ -16,14 +16,23 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from fuzzer.isolate.child_process import Bounds, ChildReaper, GaveUp, GiveUp, Reaper, ZygoteGone, never
+from fuzzer.isolate.child_process import (
+    Bounds,
+    ChildReaper,
+    GaveUp,
+    GiveUp,
+    Reaper,
+    ZygoteGone,
+    may_bound_data,
+    never,
+)
 from fuzzer.isolate.reports import ScriptRun
 from fuzzer.system import confinement, no_network, process_tree, processes, strays, untrusted_files
 from fuzzer.system.child_environment import anonymous
 from fuzzer.system.processes import ONE_THREAD
 from fuzzer.toolchains.toolchain import Toolchain, own_environment
 from oracles.lane import LaneSpec
-from oracles.targets import target_named
+from oracles.targets import Runs, target_named
 
 POLL_SECONDS = 0.1
 GRACE_SECONDS = 30.0
@@ -36,18 +45,21 @@ RUNS = 8
 """How often a script may repeat what failed."""
 
 _LAUNCHER = """
-import ctypes, json, os, resource, runpy, signal, sys
-confinement, folders, no_network, *script = sys.argv[1:]
-runpy.run_path(confinement)["enter"](json.loads(folders), gpu=True)
-runpy.run_path(no_network)["enter"](connects=True)  # the script may use a GPU
+import ctypes, json, os, runpy, signal, sys
+processes, confinement, no_network, allowed, *script = sys.argv[1:]
+folders, gpu = json.loads(allowed)
+runpy.run_path(processes)["limit_files"]()
+runpy.run_path(confinement)["enter"](folders, gpu=gpu)
+runpy.run_path(no_network)["enter"](connects=gpu)
 ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG: end with the thread that started this process
-resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 os.execv(sys.executable, [sys.executable, "-P", *script])
 """
 
+_FILES = [str(module.__file__) for module in (processes, confinement, no_network)]
+"""The files that it executes."""
 
 Start = Callable[[Path], tuple[int, Reaper]]
-"""Starts a process that runs a file in the folder of the file, as the leader of a process group; gives its pid."""
+"""Starts a process that runs a file in the folder of the file, as the leader of a session; gives its pid."""
 
 
 def run(
@@ -57,28 +69,35 @@ def run(
     folder: Path,
     writes: Sequence[Path] = (),
     give_up: GiveUp = never,
+    *,
+    targets: Sequence[str] = (),
 ) -> ScriptRun:
     """Run a script; return how it ended. `bounds` are the bounds of one lane. It writes into its own folder, and into
-    those of `writes`."""
+    those of `writes`. `targets` are those for which it compiles and runs code; none stands for plain processors."""
     python = Path(sys.executable if toolchain.is_host else toolchain.python)
     preloaded = [toolchain.preload.path] if toolchain.preload else []
 
     def start_it(path: Path) -> tuple[int, Reaper]:
         variables = {**own_environment(toolchain, anonymous(path.parent)), **ONE_THREAD}
-        return start(path, python, variables, preloaded, writes)
+        return start(path, python, variables, preloaded, writes, gpu=any(map(_needs_gpu, targets)))
 
-    return run_started(source, start_it, bounds, folder, give_up)
+    return run_started(source, start_it, bounds, folder, give_up, may_bound_data(targets))
 
 
-def run_started(source: str, start: Start, bounds: Bounds, folder: Path, give_up: GiveUp = never) -> ScriptRun:
+def run_started(
+    source: str, start: Start, bounds: Bounds, folder: Path, give_up: GiveUp = never, bounds_data: bool = True
+) -> ScriptRun:
     """Run a script in a process that `start` starts. It gets what `run` gives to a script. Raise `ZygoteGone` if the
-    zygote of the process ends while the script runs, and `GaveUp` if `give_up` returns True."""
+    zygote of the process ends while the script runs, and `GaveUp` if `give_up` returns True. `bounds_data`: the kernel
+    bounds its memory too, as it always bounds its CPU time."""
     scratch = untrusted_files.new_folder(folder)
     try:
         path = scratch / "repro.py"
         path.write_text(source)
         pid, reaper = start(path)
         try:
+            memory, seconds = bounds.memory_bytes if bounds_data else None, _most_seconds(bounds)
+            processes.bound_by_kernel(pid, memory, seconds * (os.cpu_count() or 1), for_good=True)
             return _watched(pid, reaper, bounds, give_up)
         finally:
             reaper.close()
@@ -97,23 +116,39 @@ def can_be_forked(source: str, lane: LaneSpec, toolchain: Toolchain) -> bool:
     return whole and target_named(lane.target).runs.in_plain_process
 
 
+def _needs_gpu(target: str) -> bool:
+    """Whether a script for the target may need the devices of GPUs, /dev/shm, and the sockets of their drivers."""
+    return target_named(target).runs is Runs.ON_A_DEVICE
+
+
 def start(
-    path: Path, python: Path, variables: Mapping[str, str], arguments: Sequence[str] = (), writes: Sequence[Path] = ()
+    path: Path,
+    python: Path,
+    variables: Mapping[str, str],
+    arguments: Sequence[str] = (),
+    writes: Sequence[Path] = (),
+    *,
+    gpu: bool = False,
 ) -> tuple[int, Reaper]:
-    """Start an interpreter on a file, confined to the folder of the file and those of `writes`."""
+    """Start an interpreter on a file, confined to the folder of the file and those of `writes`. It has a session of its
+    own, and so no terminal. `gpu`: it may use the GPUs."""
     folder = path.parent
-    confined = [confinement.__file__, json.dumps([str(each) for each in (folder, *writes)])]
+    allowed = json.dumps([[str(each) for each in (folder, *writes)], gpu])
     process = subprocess.Popen(
-        [str(python), "-c", _LAUNCHER, *confined, no_network.__file__, str(path), *arguments],
+        [str(python), "-c", _LAUNCHER, *_FILES, allowed, str(path), *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         cwd=folder,
         env={**variables, "TMPDIR": str(folder)},
-        process_group=0,
+        start_new_session=True,
     )
     strays.mark(process.pid, folder)
     return process.pid, ChildReaper(process)
+
+
+def _most_seconds(bounds: Bounds) -> float:
+    return START_SECONDS + RUNS * bounds.wall_seconds
 
 
 def _watched(pid: int, reaper: Reaper, bounds: Bounds, give_up: GiveUp) -> ScriptRun:
@@ -121,7 +156,7 @@ def _watched(pid: int, reaper: Reaper, bounds: Bounds, give_up: GiveUp) -> Scrip
 
     A process that the script started and that takes too much memory is killed at once, but the script continues: the
     memory may be the bug that it shows."""
-    seconds, why = START_SECONDS + RUNS * bounds.wall_seconds, ""
+    seconds, why = _most_seconds(bounds), ""
     deadline = time.monotonic() + seconds
     while (ending := reaper.ending(POLL_SECONDS)) is None and not why:
         if processes.resident_bytes(pid) > bounds.memory_bytes:

@@ -56,15 +56,19 @@ TIMES = 2
 """The kernel's bounds are this many times those that the supervisor looks at: they hold while it does not."""
 
 
-def bound_by_kernel(pid: int, memory_bytes: int, cpu_seconds: float) -> None:
-    """Let the kernel refuse a process memory, and end it with SIGXCPU, where it uses `TIMES` as much as this from now
-    on (setrlimit(2)). Each process that it starts has the same bounds for itself. Only the soft limits are set, because
-    they change with each job."""
-    data = kilobytes(Path(f"/proc/{pid}/status"), "VmData") + TIMES * memory_bytes
+def bound_by_kernel(pid: int, memory_bytes: int | None, cpu_seconds: float, *, for_good: bool = False) -> None:
+    """Let the kernel refuse a process memory, and end it, where it uses `TIMES` as much as this from now on
+    (setrlimit(2)). Each process that it starts has the same bounds for itself. None: its memory has no bound.
+
+    By default only the soft limits are set, because they change with each job; a confined process cannot change them
+    (`confinement`). `for_good`: the process gets one job only, so that the hard limits are set too."""
     seconds = math.ceil(own_cpu_seconds(pid) + TIMES * cpu_seconds)
+    data = None if memory_bytes is None else kilobytes(Path(f"/proc/{pid}/status"), "VmData") + TIMES * memory_bytes
     for kind, most in ((resource.RLIMIT_DATA, data), (resource.RLIMIT_CPU, seconds)):
         with contextlib.suppress(ProcessLookupError, PermissionError, ValueError):  # it has ended; a smaller hard limit
-            resource.prlimit(pid, kind, (most, resource.prlimit(pid, kind)[1]))
+            _, hard = resource.prlimit(pid, kind)
+            soft = hard if most is None else most
+            resource.prlimit(pid, kind, (soft, soft if for_good else hard))
 
 
 def kill_group(pid: int) -> None:

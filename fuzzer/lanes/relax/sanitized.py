@@ -8,7 +8,6 @@ compiled code needs it.
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -80,15 +79,7 @@ def _done(command: list[str], environment: Mapping[str, str]) -> subprocess.Comp
         text=True,
         errors="replace",
         check=False,
-        preexec_fn=_without_bound_of_data,
     )
-
-
-def _without_bound_of_data() -> None:
-    """AddressSanitizer reserves terabytes of addresses, which count as data. The supervisor still looks at what the
-    process really takes."""
-    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-    resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
 
 
 def runtime(compiler: str) -> tuple[str, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 from fuzzer.isolate import script
 from fuzzer.isolate.child_process import Bounds
 from fuzzer.isolate.reports import ScriptRun
+from fuzzer.system import processes
 from fuzzer.toolchains.preload import Preload
 from fuzzer.toolchains.toolchain import HOST, Toolchain
 
@@ -74,7 +77,43 @@ def test_a_script_that_does_not_come_back_is_ended(tmp_path: Path, monkeypatch: 
     assert run("import time; time.sleep(600)", tmp_path, bounds=SMALL) == ScriptRun(None, "it took more than 2 s")
 
 
-EATS = "x = bytearray(400 << 20); import time; time.sleep(60)"
+IN_A_TERMINAL = """
+import fcntl, sys, termios
+from pathlib import Path
+from fuzzer.isolate import script
+from fuzzer.isolate.child_process import Bounds
+from fuzzer.toolchains.toolchain import HOST
+
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+open("/dev/tty").close()
+sys.exit(script.run("open('/dev/tty')", HOST, Bounds(), Path(sys.argv[1])).exit_code)
+"""
+
+
+def test_it_has_no_terminal(tmp_path: Path) -> None:
+    """What may only read a terminal may type into it, too (TIOCSTI)."""
+    controller, terminal = os.openpty()
+    command = [sys.executable, "-c", IN_A_TERMINAL, str(tmp_path)]
+    ended = subprocess.run(command, stdin=terminal, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    os.close(controller)
+    os.close(terminal)
+    assert (ended.returncode, ended.stderr) == (1, ""), "the script has an exception"
+
+
+@pytest.mark.parametrize(("targets", "bounded"), [([], True), (["llvm", "opencl"], True), (["cuda"], False)])
+def test_the_kernel_bounds_it_too(targets: list[str], bounded: bool, tmp_path: Path) -> None:
+    source = f"""
+import sys
+from resource import RLIM_INFINITY, RLIMIT_CPU, RLIMIT_DATA, RLIMIT_FSIZE, getrlimit
+data = getrlimit(RLIMIT_DATA)
+assert data[0] == data[1] and ({processes.TIMES} * {SMALL.memory_bytes} <= data[0] < 1 << 30) == {bounded}, data
+assert getrlimit(RLIMIT_CPU)[1] < 10 * 3600 * {os.cpu_count()}
+sys.exit(getrlimit(RLIMIT_FSIZE) == ({processes.MOST_FILE_BYTES}, {processes.MOST_FILE_BYTES}))
+"""
+    assert script.run(source, HOST, Bounds(memory_bytes=SMALL.memory_bytes), tmp_path, targets=targets).shows
+
+
+EATS = "x = bytearray(300 << 20); import time; time.sleep(60)"
 
 
 def test_a_script_that_takes_too_much_memory_is_ended(tmp_path: Path) -> None:
