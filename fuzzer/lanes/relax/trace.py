@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -31,6 +32,9 @@ from oracles.trace import AS_IMPORTED, PassRun, Trace, Tracing, Translation
 
 MAX_TEXT = 60_000
 """The largest length of a program's text, in characters."""
+
+_TVM = f"{Path(tvm.__file__).parent}/"
+"""The folder of TVM's Python files."""
 
 
 class Tracer:
@@ -146,8 +150,11 @@ class Tracer:
             self._note(legalizations=(*known, found), places=self._places(frame))
 
     def _places(self, frame: FrameType) -> tuple[tuple[str, str], ...]:
+        """The places so far, and that of a function of TVM. One that the user preloads has no place in TVM's source."""
         code = frame.f_code
-        file = "tvm/" + code.co_filename.rpartition("/tvm/")[2]
+        if not code.co_filename.startswith(_TVM):
+            return self._trace.places
+        file = "tvm/" + code.co_filename.removeprefix(_TVM)
         return tuple(dict.fromkeys((*self._trace.places, (_name(frame), f"{file}:{code.co_firstlineno}"))))
 
 

@@ -15,7 +15,7 @@ from fuzzer.campaign.plan.drawn_lanes import DISABLED, OPTIONS, drawn, ordered
 from fuzzer.lanes import SAMPLED_LANES, TVM_LANES
 from fuzzer.lanes.model_lanes import MOST_OPT_LEVEL
 from generators.choice import NumpySource
-from generators.dialect import dialects
+from generators.dialect import dialect_named
 from generators.strategies import HypothesisSource
 from oracles.importers import drawn_importers
 from oracles.lane import Execution, LaneSpec, Params, Pipeline
@@ -121,12 +121,15 @@ def test_each_drawn_lane_has_a_plain_sibling_among_those_with_a_name() -> None:
         assert additions(plain) == ()
 
 
-def test_each_dialect_has_operators_that_wake_each_pass() -> None:
+WAKING = ("torch", "onnx", "relax")
+"""The dialects that have convolutions and matrix products, which some passes alone rewrite."""
+
+
+def test_these_dialects_have_operators_that_wake_each_pass() -> None:
     limited = [row for row in TRANSFORMS if row.relevant]
     assert limited
-    assert [
-        row.name for row in limited for each in dialects() if not any(map(row.rewrites, each.rows().values()))
-    ] == []
+    rows = [dialect_named(name).rows().values() for name in WAKING]
+    assert [row.name for row in limited for each in rows if not any(map(row.rewrites, each))] == []
 
 
 def test_names_of_transforms_are_unique() -> None:

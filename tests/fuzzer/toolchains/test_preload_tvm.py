@@ -90,7 +90,9 @@ def test_wrong_results_are_found_reduced_and_replayed_with_the_file_only(tmp_pat
     assert set(found) == {"relu", "neg"}
     folder = found["relu"]
     note = read(path).note
-    assert finding_file.read(folder).versions["preload"] == note
+    doc = finding_file.read(folder)
+    assert doc.versions["preload"] == note
+    assert doc.blame.origin.place == "", "the file is no part of TVM's source, to which reports link"
 
     again = fuzz("--replay", folder, "--preload", path)
     assert (again.returncode, again.stderr) == (SAME, "")
