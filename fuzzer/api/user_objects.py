@@ -19,6 +19,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from generators import syntax_tree
+
 DEFINE = "define the pass at the top of a module, or register it in a file for --preload"
 MAIN, OWN_MODULE = "__main__", "__own_pass__"
 
@@ -55,7 +57,7 @@ def _attribute(module: object, name: str) -> object:
 def _bound_in(file: Path) -> set[str]:
     """The names that a file binds whenever it is executed: not those below `if __name__ == "__main__":`."""
     names: set[str] = set()
-    for statement in ast.parse(file.read_bytes()).body:
+    for statement in syntax_tree.parse(file.read_bytes()).body:
         match statement:
             case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                 names.add(name)

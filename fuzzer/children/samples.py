@@ -16,6 +16,7 @@ from fuzzer.children import sample_files
 from fuzzer.children.sample_files import Request, Sample
 from fuzzer.lanes.base.arrays import from_torch
 from fuzzer.system import no_network
+from generators import syntax_tree
 from generators.check import check
 from generators.graph import DRAWN, Array, Attrs, Case, DType, Graph, Input, Invalid, Node, TensorType, Value
 from generators.torch.ops.functions import FUNCTIONS
@@ -114,7 +115,7 @@ def case_of(op: Any, sample: Any) -> Case:
     types = tuple(str(_type(output)) for output in outputs)
     inputs = tuple(Input(Value(f"x{i}", _type_of_array(array))) for i, array in enumerate(arrays))
     results = tuple(Value(f"v{i}", TensorType.parse(text)) for i, text in enumerate(types))
-    call = ast.unparse(ast.parse(f"{function}({', '.join(parts)})"))
+    call = ast.unparse(syntax_tree.parse(f"{function}({', '.join(parts)})"))
     attrs: Attrs = {"call": call, "types": types}
     node = Node("torch_call", tuple(item.value.name for item in inputs), attrs, results)
     graph = Graph(inputs, (node,), tuple(value.name for value in results))

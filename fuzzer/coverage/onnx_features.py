@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from generators import syntax_tree
 from generators.builder import Limits
 from generators.choice import NumpySource
 from generators.graph import Graph, Invalid, Node
@@ -54,7 +55,7 @@ def converters() -> Mapping[str, tuple[int, ...]]:
     found = next((file for file in files if file.is_file()), None)
     if found is None:
         raise InvalidFile(f"TVM's importer of ONNX is not installed: no {IMPORTER}")
-    module = ast.parse(found.read_text())
+    module = syntax_tree.parse(found.read_text())
     classes = {each.name: each for each in module.body if isinstance(each, ast.ClassDef)}
     return {name: _versions(classes, owner) for name, owner in _table(module) if owner in classes}
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.toolchains.reached import functions_of
 from fuzzer.toolchains.toolchain import Toolchain, own_environment
+from generators import syntax_tree
 
 _SECONDS = 60
 _WHERE = "import importlib.util; print(importlib.util.find_spec('tvm').submodule_search_locations[0])"
@@ -67,7 +68,7 @@ def _changed_files(base: Path, patched: Path) -> Iterator[tuple[str, bytes, byte
 
 def functions_in(path: Path) -> list[str]:
     """The qualified names of all functions of a file. Raise `SyntaxError` where it is no Python."""
-    return list(dict.fromkeys(name for name, _ in functions_of(ast.parse(path.read_bytes()))))
+    return list(dict.fromkeys(name for name, _ in functions_of(syntax_tree.parse(path.read_bytes()))))
 
 
 def differing_libraries(base: Path, patched: Path) -> list[str]:
@@ -90,7 +91,7 @@ def _differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
 def _parsed(source: bytes) -> ast.Module:
     """The tree of a file, an empty one where it is no Python."""
     try:
-        return ast.parse(source)
+        return syntax_tree.parse(source)
     except (SyntaxError, ValueError):
         return ast.Module([], [])
 

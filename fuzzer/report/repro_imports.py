@@ -7,6 +7,7 @@ import re
 import sys
 from collections import defaultdict
 
+from generators import syntax_tree
 from oracles.importers import Importer
 
 _MODULES = {
@@ -57,7 +58,7 @@ def imports(source: str) -> tuple[str, str]:
 
 def free_names(source: str) -> set[str]:
     """The names that the source reads and does not bind."""
-    tree = ast.parse(source)
+    tree = syntax_tree.parse(source)
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     read = {node.id for node in names if isinstance(node.ctx, ast.Load)}
     bound = {node.id for node in names if not isinstance(node.ctx, ast.Load)}

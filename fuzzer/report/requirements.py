@@ -10,6 +10,7 @@ from packaging.version import InvalidVersion, Version
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.findings.record import FindingRecord
 from fuzzer.report import repro
+from generators import syntax_tree
 
 PACKAGES = {
     "torch": "torch",
@@ -40,7 +41,7 @@ def requirements_of(record: FindingRecord) -> tuple[str, ...]:
 def requirements(source: str, versions: Mapping[str, str]) -> tuple[str, ...]:
     """For example ("torch==2.13.0", "apache-tvm==0.27.0.post1", "numpy==2.4.6"). Of a local version (2.13.0+cpu), the
     public part. numpy is always there, because TVM requires it. A package without a recorded version has none."""
-    imported = {*_imported(ast.parse(source)), "numpy"}
+    imported = {*_imported(syntax_tree.parse(source)), "numpy"}
     return tuple(_pinned(PACKAGES[name], versions.get(name, "")) for name in PACKAGES if name in imported)
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from fuzzer.seeds.components import components
 from fuzzer.seeds.program import Program, Step
+from generators import syntax_tree
 from generators.graph import Attrs, Node, TensorType, Value
 from generators.torch.ops.aten import PREFIX, RANDOM
 from generators.torch.ops.calls import calls_in, written
@@ -208,7 +209,7 @@ def node_of_steps(steps: Sequence[Step], wanted: Collection[str], program: Progr
         lines = [*before, last.partition(" = ")[2]]
     else:
         lines = [*text.lines, f"({', '.join(parts)})" if len(parts) > 1 else parts[0]]
-    call = written(ast.parse("\n".join([*text.branches, *lines])))
+    call = written(syntax_tree.parse("\n".join([*text.branches, *lines])))
     if calls_in(call) is None:
         raise NoCall("its calls are too long for a case")
     attrs: Attrs = {"call": call, "types": tuple(str(held[name]) for name in results)}
@@ -232,13 +233,13 @@ def _renamed(text: str, names: Mapping[str, str]) -> str:
 
     class Renamed(ast.NodeTransformer):
         def visit_Name(self, node: ast.Name) -> ast.expr:
-            return ast.parse(names[node.id], mode="eval").body if node.id in names else node
+            return syntax_tree.parse_expression(names[node.id]).body if node.id in names else node
 
         def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
             node.name = names.get(node.name, node.name)
             return self.generic_visit(node)
 
-    return written(Renamed().visit(ast.parse(text)))
+    return written(Renamed().visit(syntax_tree.parse(text)))
 
 
 def in_order(nodes: Sequence[Node]) -> Iterator[Node]:

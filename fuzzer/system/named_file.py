@@ -9,6 +9,7 @@ import os
 import stat
 from pathlib import Path
 
+from generators import syntax_tree
 from generators.graph import Invalid
 from generators.plain_file import NO_FILE, read_descriptor
 
@@ -33,7 +34,7 @@ def read_named(path: Path, most: int) -> bytes:
 def parsed(source: bytes, path: Path) -> ast.Module:
     """The tree of a Python program. Raise SyntaxError where it is none, `Invalid` where Python's compiler gives up."""
     try:
-        tree = ast.parse(source, str(path))
+        tree = syntax_tree.parse(source, str(path))
         compile(tree, str(path), "exec")
         return tree
     except ValueError as error:  # a null byte

@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from generators import syntax_tree
 from generators.graph import DType, Invalid
 
 MOST_BYTES = 64 << 20
@@ -127,7 +128,7 @@ def _is_formula(text: object) -> bool:
     if not isinstance(text, str) or len(text) > MOST_EXPRESSION:
         return False
     try:
-        tree = ast.parse(text, mode="eval")
+        tree = syntax_tree.parse_expression(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return all(map(_is_part_of_formula, ast.walk(tree)))

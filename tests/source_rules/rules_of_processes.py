@@ -46,7 +46,20 @@ def numbered_sources(file: SourceFile) -> Iterator[Place]:
             yield Place(call.lineno, ast.unparse(call))
 
 
+def parses(file: SourceFile) -> Iterator[Place]:
+    yield from (Place(call.lineno, ast.unparse(call)[:60]) for called, call in file.calls if called == "ast.parse")
+
+
 RULES = (
+    Rule(
+        says="one thread parses after the other: syntax trees are of generators.syntax_tree",
+        without=(
+            "generators/syntax_tree.py",
+            "fuzzer/toolchains/reached.py",  # a process without difftvm's packages executes it
+        ),
+        places=parses,
+        example="tree = ast.parse(text)",
+    ),
     Rule(
         says="a process that is started names its environment: without env=, it inherits everything",
         files=("fuzzer/",),

@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from generators import syntax_tree
 from generators.dialect import dialect_named
 from generators.graph import Case
 
@@ -71,7 +72,7 @@ def value_made_at(line: int, case: Case) -> str:
     if source is None:
         return ""
     first = {value.name: node.results[0].name for node in case.graph.nodes for value in node.results}
-    statements = [each for each in ast.walk(ast.parse(source(case.bound))) if isinstance(each, ast.stmt)]
+    statements = [each for each in ast.walk(syntax_tree.parse(source(case.bound))) if isinstance(each, ast.stmt)]
     later = sorted((each for each in statements if each.lineno >= line), key=lambda each: each.lineno)
     return next((first[name] for statement in later for name in _assigned(statement) if name in first), "")
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from generators import syntax_tree
 from generators.graph import Array
 
 DIGITS = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}
@@ -29,7 +30,7 @@ def is_exact(kernel: Any) -> bool:
     not negative. Then the results for positive numbers are at least as large as all that is computed on the way."""
     stores = [
         node.value
-        for node in ast.walk(ast.parse(kernel.script()))
+        for node in ast.walk(syntax_tree.parse(kernel.script()))
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript)
     ]
     return bool(stores) and all(map(_is_exact, stores))

@@ -26,6 +26,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from generators import syntax_tree
 from generators.graph import DTYPE_NAMES
 from generators.torch.ops.aten import ATEN, PREFIX
 from generators.torch.ops.functions import FUNCTIONS
@@ -117,7 +118,7 @@ def calls_in(text: str) -> Calls | None:
     if len(text) > MOST_TEXT or any(len(line) > MOST_LINE for line in text.split("\n")):
         return None
     try:
-        tree = ast.parse(text)
+        tree = syntax_tree.parse(text)
         return _checked(tree) if written(tree) == text else None
     except (SyntaxError, ValueError, RecursionError, MemoryError, _Refused):
         return None
@@ -248,7 +249,8 @@ def _is_argument(node: ast.expr, known: IsName, read: set[str]) -> bool:
 
 
 def _copy(tree: ast.Module | ast.expr) -> ast.AST:
-    return ast.parse(ast.unparse(tree)) if isinstance(tree, ast.Module) else ast.parse(ast.unparse(tree), mode="eval")
+    text = ast.unparse(tree)
+    return syntax_tree.parse(text) if isinstance(tree, ast.Module) else syntax_tree.parse_expression(text)
 
 
 class _Renamed(ast.NodeTransformer):
@@ -264,7 +266,7 @@ class _Renamed(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if match := OPERAND.fullmatch(node.id):
-            return ast.parse(self._args[int(match[1])], mode="eval").body
+            return syntax_tree.parse_expression(self._args[int(match[1])]).body
         return ast.Name(_own(node.id), node.ctx) if re.fullmatch(r"[tf][0-9]+", node.id) else node
 
 

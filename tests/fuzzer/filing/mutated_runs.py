@@ -34,7 +34,7 @@ ACTIONS = {"--check": 5, "--submit": 6, "--sync": 1, "--auto-file": 7}
 """The commands, with the number of requests that each sends where nothing goes wrong."""
 
 CODES = {0, 65, 69, 76}
-SECONDS = 60.0
+SECONDS = 120.0
 """The longest that a command may take. A server that answers takes a second at most for each request."""
 
 _EXCEPTION = re.compile(r"\b\w*(Error|Exception|Interrupt|Warning): |Traceback")
