@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from fuzzer.triage.reducers.base import Subject
-from generators.graph import Array, Attr, Dim, Graph, Input, Node
+from generators.graph import Array, Attr, Dim, Graph, Input, Node, TensorType
 from generators.op import SIZES
 from generators.table import TABLE
+from generators.torch.ops.sample import TYPES
 
 LARGE = 128
 """A larger size is not made smaller by one."""
@@ -59,7 +60,7 @@ def _resized(
 ) -> Subject:
     """Crop inputs to the shapes `shapes`, to their last part if `end` is true.
 
-    If `size` is positive, attributes that list sizes get `target` in place of `size`.
+    If `size` is positive, attributes that list sizes or types get `target` in place of `size`.
     """
     graph = subject.graph
 
@@ -83,11 +84,17 @@ def _cropped(array: Array, shape: tuple[Dim, ...], end: bool) -> Array:
 
 
 def _with_sizes(node: Node, size: int, target: int) -> Node:
-    """Replace `size` by `target` in attributes that list sizes (reshape, expand, split, normalized_shape)."""
+    """Replace `size` by `target` in attributes that list sizes (reshape, expand, split, normalized_shape), and in the
+    types that a call by its name has. No rule infers these: PyTorch refuses a case that declares others than it
+    gives."""
 
     def adapted(key: str, value: Attr) -> Attr:
-        if TABLE[node.op].schema[key] is SIZES and isinstance(value, tuple):
+        kind = TABLE[node.op].schema[key]
+        if kind is SIZES and isinstance(value, tuple):
             return tuple(target if item == size else item for item in value)
+        if kind is TYPES and isinstance(value, tuple):
+            types = (TensorType.parse(str(text)) for text in value)
+            return tuple(str(type.with_shape(*_substituted(type.shape, size, target))) for type in types)
         return value
 
     return replace(node, attrs={key: adapted(key, value) for key, value in node.attrs.items()})

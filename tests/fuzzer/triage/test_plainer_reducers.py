@@ -239,6 +239,19 @@ def test_shrink_dims_sizes_in_attributes_follow() -> None:
     ]
 
 
+def test_shrink_dims_the_types_of_a_call_by_its_name_follow() -> None:
+    call = {"call": "torch.ops.aten.special_ndtr.default(a0)", "types": ("float32[2,768]",)}
+    subject = subject_of({"x0": "float32[2,768]"}, [("v0", "torch_call", "x0", call)], "v0")
+    proposed = [(c.graph.inputs[0].value.type.sizes, c.graph.nodes[0].attrs["types"]) for c in shrink_dims(subject)]
+    assert proposed[:5] == [
+        ((2, 1), ("float32[2,1]",)),
+        ((2, 2), ("float32[2,2]",)),
+        ((2, 384), ("float32[2,384]",)),
+        ((2, 720), ("float32[2,720]",)),
+        ((1, 768), ("float32[1,768]",)),
+    ]
+
+
 def test_shrink_dims_crops_the_arrays() -> None:
     subject = subject_of({"x0": "float32[2,3]"}, [("v0", "neg", "x0")], "v0")
     proposed = {c.case.tensors["x0"].shape: c.case.tensors["x0"].tolist() for c in shrink_dims(subject)}
