@@ -176,9 +176,13 @@ def component_of(lane: LaneSpec, stage: Stage) -> Component:
     return Component.ONNXRUNTIME if is_other_reader(lane) else Component.TVM
 
 
-def onnx_file_of(lane: LaneSpec) -> tuple[Importer, int | None]:
-    """Which exported file the lane reads: its exporter and its opset, None where the exporter chooses the opset."""
-    return lane.importer, lane.opset
+OnnxFile = tuple[Importer, int | None, bool]
+"""An exported file: its exporter, its opset, None where the exporter chooses it, and whether it leaves sizes open."""
+
+
+def onnx_file_of(lane: LaneSpec) -> OnnxFile:
+    """Which exported file the lane reads. The exporter may be wrong in the one with open sizes alone."""
+    return lane.importer, lane.opset, lane.symbolic
 
 
 def exported_program_of(lane: LaneSpec) -> Importer | None:

@@ -17,14 +17,10 @@ import numpy as np
 
 from generators.graph import Array
 from oracles.compare import judge
-from oracles.finding import Component, Finding, Kind, Mismatch, is_other_reader, onnx_file_of
-from oracles.importers import Importer
+from oracles.finding import Component, Finding, Kind, Mismatch, OnnxFile, is_other_reader, onnx_file_of
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Outcomes, Ran
 from oracles.reference import Expected, expected, witness_of
-
-OnnxFile = tuple[Importer, int | None]
-"""The exporter of a file and its opset, None where the exporter chooses it."""
 
 INTERPRETER = "interpreter"
 """The variant of the reader that runs the onnx package's interpreter. The other reader is onnxruntime, optimising."""

@@ -14,6 +14,7 @@ from fuzzer.commands.with_options import with_options
 from fuzzer.coverage.measure import CoverageOptions
 from fuzzer.coverage.shown import shown
 from fuzzer.system.terminal import echo, print_json
+from generators.graph import Invalid
 from generators.op import Op, no_attrs
 
 
@@ -21,6 +22,8 @@ from generators.op import Op, no_attrs
 def ops(options: OpsOptions) -> None:
     """List the operators."""
     if options.reach is not None:
+        if options.part:
+            raise Invalid(f"{options.part}: --reach lists all operators that reach a part; leave out {options.part}")
         _print_reach(options, options.reach)
         return
     operators = ops_with(options.part, ops_named(options.ops, options.dialect), options.dialect)

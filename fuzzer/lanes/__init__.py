@@ -323,7 +323,8 @@ def needed(lane: LaneSpec, *, values: bool = True) -> tuple[LaneSpec, ...]:
 
 def _onnxruntime(lane: LaneSpec) -> LaneSpec:
     """onnxruntime on the file that the lane reads."""
-    return replace(ONNXRUNTIME, name=f"onnxruntime{_file(lane)}", importer=lane.importer, opset=lane.opset)
+    name = f"onnxruntime{_file(lane)}"
+    return replace(ONNXRUNTIME, name=name, importer=lane.importer, opset=lane.opset, symbolic=lane.symbolic)
 
 
 def readers_of(lane: LaneSpec) -> tuple[LaneSpec, ...]:
@@ -335,15 +336,14 @@ def readers_of(lane: LaneSpec) -> tuple[LaneSpec, ...]:
     if program is not None:
         return (LaneSpec(f"torch-{program}", Engine.TORCH, program, "exported"),)
     names = (("onnx-reference", "interpreter"), ("onnxruntime-optimised", "optimised"))
-    return tuple(
-        LaneSpec(f"{name}{_file(lane)}", Engine.ONNX_REFERENCE, lane.importer, variant, opset=lane.opset)
-        for name, variant in names
-    )
+    like = LaneSpec("", Engine.ONNX_REFERENCE, lane.importer, opset=lane.opset, symbolic=lane.symbolic)
+    return tuple(replace(like, name=f"{name}{_file(lane)}", variant=variant) for name, variant in names)
 
 
 def _file(lane: LaneSpec) -> str:
     exporter = "" if lane.importer.row.reads is Reads.FILE else "-dynamo"
-    return exporter + (f"-opset{lane.opset}" if lane.opset else "")
+    opset = f"-opset{lane.opset}" if lane.opset else ""
+    return f"{exporter}{opset}{'-symbolic' if lane.symbolic else ''}"
 
 
 EVERY_LANE = frozenset((*LANES, *EVERY_TVM_LANE))

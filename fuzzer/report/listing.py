@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from generators.dialect import dialect_named
-from generators.graph import Case, Graph, Node
+from generators.graph import Case, Graph, Invalid, Node
 
 
 def listing(case: Case) -> str:
-    """The class of PyTorch, or the calls of a graph whose model is a file; after it, the types of the inputs."""
+    """The class of PyTorch, or the calls of a graph whose model is a file; after it, the types of the inputs. Open
+    sizes are symbols, but where a layer is made for numbers."""
     made = dialect_named(case.graph.dialect).source
-    return made(case.bound).strip("\n") if made else "\n".join(_calls(case.graph))
+    if made is None:
+        return "\n".join(_calls(case.graph))
+    try:
+        return made(case.graph).strip("\n")
+    except Invalid:  # a layer whose weight has an open size
+        return made(case.bound).strip("\n")
 
 
 def _calls(graph: Graph) -> Iterator[str]:

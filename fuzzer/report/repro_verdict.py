@@ -26,11 +26,17 @@ _AS_IN_A_SCRIPT = {"NotATensor": ("AttributeError", "has no attribute 'numpy'")}
 """Exceptions of lanes about a result of TVM, and what a script that uses the result ends with."""
 
 
+_ERRORS = (Kind.INTERNAL_ERROR, Kind.REJECTED)
+_NOT_BY_TVM = source(" and isinstance(error, (ImportError, MemoryError, OSError))")
+"""Errors such as a missing compiler, where the bug is an error."""
+
+
 @dataclass(frozen=True, slots=True)
 class VerdictPart:
     """The name of a template in `fuzzer/templates/repro/verdict/`, and its values: expressions and texts.
 
-    `who` computes `expected`; "" where the script does not compute it."""
+    `who` computes `expected`; "" where the script does not compute it. `unrelated`: which errors are not the bug; "":
+    all."""
 
     template: str
     who: Source = NOTHING
@@ -44,6 +50,7 @@ class VerdictPart:
     runs: Source = NOTHING
     wrong: Source = NOTHING
     allowed: Source = NOTHING
+    unrelated: Source = NOTHING
 
     @property
     def reads_expected(self) -> bool:
@@ -73,9 +80,12 @@ def verdict(finding: Finding, case: Case, *, built: bool) -> VerdictPart:
             return _known(finding, mismatch, case)
         case Mismatch() as mismatch:
             return _compared(finding, mismatch, case)
-        case IllFormed() if repro_lane.shows_what_follows(finding):
-            beyond = _beyond_tolerance(case)
-            return VerdictPart("ill_formed_and_wrong.py.j2", who, expected=source("expected"), comparison=beyond)
+        case IllFormed(follows=follows) if repro_lane.shows_what_follows(finding):
+            beyond, expected = _beyond_tolerance(case), source("expected")
+            unrelated = _NOT_BY_TVM if follows in _ERRORS else NOTHING
+            return VerdictPart(
+                "ill_formed_and_wrong.py.j2", who, expected=expected, comparison=beyond, unrelated=unrelated
+            )
         case IllFormed():
             return VerdictPart("ill_formed.py.j2")
         case Mutant():

@@ -180,8 +180,8 @@ def _ill_formed(names: str, evidence: IllFormed) -> Iterator[str]:
 
 
 FOLLOWS = {
-    Kind.INTERNAL_ERROR: "does not compile",
-    Kind.REJECTED: "does not compile",
+    Kind.INTERNAL_ERROR: "gives no result",
+    Kind.REJECTED: "gives no result",
     Kind.DIED: "ends the process",
     Kind.TIMED_OUT: "does not come to an end",
     Kind.OUT_OF_MEMORY: "takes all memory",

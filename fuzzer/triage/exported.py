@@ -31,7 +31,7 @@ def onnx_file(run: RunLanes, case: Case, lane: LaneSpec) -> OnnxModel | None:
     file = LaneSpec(
         "onnx-file", Engine.ONNX_FILE, lane.importer, opset=lane.opset, toolchain=lane.toolchain, symbolic=lane.symbolic
     )
-    reference = replace(ONNXRUNTIME, importer=lane.importer, opset=lane.opset)
+    reference = replace(ONNXRUNTIME, importer=lane.importer, opset=lane.opset, symbolic=lane.symbolic)
     outcomes = run(case, (file, reference)).outcomes
     return _decoded(outcomes[file]) if isinstance(outcomes[reference], Ran) else None
 

@@ -225,10 +225,11 @@ def any_order(call: Call) -> Places:
 
 
 def both(*parts: Where) -> Where:
-    """The elements of several functions together. Each names other results."""
+    """The elements of several functions together. Each names other results, and none has `in_range` or `ranked`."""
 
     def places(call: Call) -> Places:
         found = [part(call) for part in parts]
+        assert not any(each.in_range or each.ranked is not None for each in found), "of one function alone"
         return Places(
             {place: mask for each in found for place, mask in each.operands.items()},
             {place: mask for each in found for place, mask in each.results.items()},

@@ -152,6 +152,7 @@ def test_a_verb_that_is_left_out_is_added(arguments: str, expected: str) -> None
             "no operator of torch has 'GroupNormaliz' in its name; `fuzz ops GroupNormaliz --dialect onnx`",
         ),
         ("lanes nosuch", "no lane has 'nosuch' in its name; `fuzz lanes` lists all"),
+        ("ops relu --reach from_onnx", "relu: --reach lists all operators that reach a part; leave out relu"),
         ("corpus run --record", "--record: name the corpus DIR to write into"),
         ("show nosuch", "there is no such folder, nor a finding with this in its name; `fuzz triage --all` lists them"),
         (

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from fakes import CASE, ONNX_REFERENCE, ONNXRUNTIME, TORCH, TORCH_ENVELOPE, TORCH_F64, TVM, TVM_ONNX, with_lanes
 
-from fuzzer.lanes import ONNX_READERS
+from fuzzer.lanes import ONNX_READERS, needed, readers_of
 from fuzzer.triage.reproduce import judged_run
 from generators.graph import Case
 from oracles.finding import Component, Kind
 from oracles.judge import judge_all, unconfirmed_files
-from oracles.lane import Importer, LaneSpec
+from oracles.lane import Engine, Importer, LaneSpec
 from oracles.onnx_files import confirmed_files
 from oracles.outcome import Facts, IllFormed, Outcome, Outcomes, Ran, Result, Stage
 
@@ -24,6 +24,7 @@ CORRECT = fakes.correct(RIGHT)
 WRONG = fakes.wrong_value(RIGHT)
 OPTIMISED = replace(ONNX_REFERENCE, name="onnxruntime-optimised", variant="optimised")
 OTHER_OPSET = replace(ONNX_REFERENCE, name="onnx-reference-opset13", opset=13)
+OPEN_SIZES = replace(ONNX_REFERENCE, name="onnx-reference-symbolic", symbolic=True)
 OTHER_EXPORTER = replace(ONNX_REFERENCE, name="onnx-reference-dynamo", importer=Importer.ONNX_DYNAMO)
 FAILURES = pytest.mark.parametrize("failure", fakes.FAILURES)
 WRONG_RESULTS = {name: wrong for name, wrong in fakes.WRONG_RESULTS.items() if name != "unstable"}
@@ -49,7 +50,7 @@ UNCONFIRMED: dict[str, Outcomes] = {
     "the interpreter fails on it": {ONNX_REFERENCE: fakes.raised(Stage.RUN)},
     "the interpreter dies of it": {ONNX_REFERENCE: fakes.segfault(Stage.RUN)},
     "onnxruntime reads it only when it optimises": {OPTIMISED: CORRECT, ONNX_REFERENCE: fakes.raised(Stage.RUN)},
-    "another file is right": {OTHER_OPSET: CORRECT, OTHER_EXPORTER: CORRECT},
+    "another file is right": {OTHER_OPSET: CORRECT, OTHER_EXPORTER: CORRECT, OPEN_SIZES: CORRECT},
     **{f"the interpreter gives a {name}": {ONNX_REFERENCE: wrong(RIGHT)} for name, (wrong, _) in WRONG_RESULTS.items()},
 }
 CONFIRMED: dict[str, Outcomes] = {
@@ -62,12 +63,12 @@ CONFIRMED: dict[str, Outcomes] = {
 
 @pytest.mark.parametrize("readers", UNCONFIRMED)
 def test_a_file_that_no_reader_confirms_is_not_confirmed(readers: str) -> None:
-    assert (Importer.ONNX, None) not in confirmed_files(with_lanes(RIGHT, UNCONFIRMED[readers]))
+    assert (Importer.ONNX, None, False) not in confirmed_files(with_lanes(RIGHT, UNCONFIRMED[readers]))
 
 
 @pytest.mark.parametrize("readers", CONFIRMED)
 def test_a_file_that_a_reader_confirms_is_confirmed(readers: str) -> None:
-    assert confirmed_files(with_lanes(RIGHT, CONFIRMED[readers])) == {(Importer.ONNX, None)}
+    assert confirmed_files(with_lanes(RIGHT, CONFIRMED[readers])) == {(Importer.ONNX, None, False)}
 
 
 @pytest.mark.parametrize("missing", [TORCH, TORCH_F64, TORCH_ENVELOPE])
@@ -75,6 +76,38 @@ def test_without_every_reference_the_interpreter_confirms_nothing(missing: LaneS
     outcomes = {**fakes.references(*RIGHT), ONNX_REFERENCE: CORRECT}
     del outcomes[missing]
     assert confirmed_files(outcomes) == frozenset()
+
+
+# --- a file with open sizes is another file than the one with fixed sizes
+
+OPEN_TVM = replace(TVM_ONNX, name="relax-onnx-dynamo-symbolic", importer=Importer.ONNX_DYNAMO, symbolic=True)
+(OPEN_ONNXRUNTIME,) = [lane for lane in needed(OPEN_TVM) if lane.engine is Engine.ONNXRUNTIME]
+OPEN_READERS = readers_of(OPEN_TVM)
+FIXED_ONNXRUNTIME = replace(OPEN_ONNXRUNTIME, name="onnxruntime-dynamo", symbolic=False)
+WRONG_SHAPE = fakes.wrong_shape(RIGHT)
+
+
+def blamed_for(lanes: Outcomes) -> list[tuple[Component, Kind, LaneSpec]]:
+    found = judge_all(CASE, with_lanes(RIGHT, {FIXED_ONNXRUNTIME: CORRECT, OPEN_TVM: WRONG_SHAPE, **lanes}))
+    return [(finding.component, finding.kind, finding.lane) for finding in found]
+
+
+def test_an_exporter_that_is_wrong_in_the_file_with_open_sizes_alone_is_at_fault() -> None:
+    assert blamed_for({}) == [], "nobody has read the open file yet"
+    wrong = {OPEN_ONNXRUNTIME: WRONG_SHAPE, **dict.fromkeys(OPEN_READERS, WRONG_SHAPE)}
+    assert blamed_for(wrong) == [(Component.EXPORTER, Kind.WRONG_SHAPE, OPEN_ONNXRUNTIME)]
+    right = {OPEN_ONNXRUNTIME: CORRECT, **dict.fromkeys(OPEN_READERS, CORRECT)}
+    assert blamed_for(right) == [(Component.TVM, Kind.WRONG_SHAPE, OPEN_TVM)]
+
+
+def test_readers_of_a_file_with_open_sizes_have_names_of_their_own() -> None:
+    lanes = (OPEN_ONNXRUNTIME, *OPEN_READERS)
+    assert all(lane.symbolic for lane in lanes)
+    assert [lane.name for lane in lanes] == [
+        "onnxruntime-dynamo-symbolic",
+        "onnx-reference-dynamo-symbolic",
+        "onnxruntime-optimised-dynamo-symbolic",
+    ]
 
 
 # --- the component at fault

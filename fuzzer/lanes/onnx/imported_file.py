@@ -6,8 +6,7 @@ import onnx
 
 from fuzzer.lanes.base.prepared_case import PreparedCase
 from fuzzer.lanes.onnx.prepared import file_of_case, file_with_open_sizes
-from fuzzer.lanes.torch import onnx_file as exported
-from fuzzer.lanes.torch.onnx_file import exported_file, folded_file
+from fuzzer.lanes.torch.onnx_file import exported_file, exported_file_with_open_sizes, folded_file
 from oracles.importers import Importer, Reads
 from oracles.lane import LaneSpec
 
@@ -17,7 +16,7 @@ def file_of_lane(prepared: PreparedCase, spec: LaneSpec) -> onnx.ModelProto:
     if not spec.symbolic:
         return onnx_file(prepared, spec.importer, spec.opset)
     if spec.importer.row.reads is Reads.DYNAMO_FILE:
-        return onnx.load_from_string(exported.file_with_open_sizes(prepared, spec.importer, spec.opset))
+        return onnx.load_from_string(exported_file_with_open_sizes(prepared, spec.importer, spec.opset))
     return file_with_open_sizes(prepared)
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import onnx
 from onnx.reference import ReferenceEvaluator
 
+from fuzzer.cases import open_sizes
 from fuzzer.lanes.base.prepared_case import PreparedCase
 from fuzzer.lanes.base.step import Step
 from fuzzer.lanes.onnx import session
-from fuzzer.lanes.onnx.imported_file import onnx_file
+from fuzzer.lanes.onnx.imported_file import file_of_lane
 from fuzzer.lanes.onnx.runtime import OnnxRuntimeLane
 from fuzzer.lanes.onnx.silent_onnxruntime import ort, states
 from fuzzer.lanes.onnx.widened import widened, widened_inputs
@@ -23,12 +24,14 @@ class OnnxReferenceLane:
     """The variant `interpreter` is the onnx package's reference evaluator, `optimised` is onnxruntime."""
 
     def supports(self, case: Case, spec: LaneSpec) -> str | None:
-        return _OPTIMISED.supports(case, spec) if spec.variant == "optimised" else None
+        if spec.variant == "optimised":
+            return _OPTIMISED.supports(case, spec)
+        return open_sizes.why_not(case) if spec.symbolic else None
 
     def run(self, prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran:
         if spec.variant == "optimised":
             return _OPTIMISED.run(prepared, spec, step)
-        model = onnx_file(prepared, spec.importer, spec.opset)
+        model = file_of_lane(prepared, spec)
         step(Stage.LOAD)
         onnx.checker.check_model(model, full_check=True)
         interpreter = ReferenceEvaluator(model)

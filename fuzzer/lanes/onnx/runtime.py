@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from fuzzer.cases import open_sizes
 from fuzzer.lanes.base.prepared_case import PreparedCase
 from fuzzer.lanes.base.step import Step
-from fuzzer.lanes.onnx.imported_file import onnx_file
+from fuzzer.lanes.onnx.imported_file import file_of_lane
 from fuzzer.lanes.onnx.session import NO_OPTIMISERS, load, run
 from fuzzer.lanes.onnx.silent_onnxruntime import ort
 from generators.graph import Case, DType
@@ -19,12 +20,14 @@ class OnnxRuntimeLane:
         self._level = level
 
     def supports(self, case: Case, spec: LaneSpec) -> str | None:
+        if spec.symbolic and (reason := open_sizes.why_not(case)):
+            return reason
         types = [item.value.type for item in case.graph.inputs if not item.role.is_owned]
         half = any(type.dtype is DType.BFLOAT16 for type in (*types, *case.graph.output_types))
         return "onnxruntime neither accepts nor returns numpy arrays of bfloat16" if half else None
 
     def run(self, prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran:
-        model = onnx_file(prepared, spec.importer, spec.opset)
+        model = file_of_lane(prepared, spec)
         step(Stage.LOAD)
         session = load(model, self._level)
         step(Stage.RUN)

@@ -17,7 +17,7 @@ def exported_file(prepared: PreparedCase, importer: Importer, opset: int | None)
     return prepared.once(f"{importer}_{opset}_as_exported", lambda: _export(prepared, importer, opset))
 
 
-def file_with_open_sizes(prepared: PreparedCase, importer: Importer, opset: int | None) -> bytes:
+def exported_file_with_open_sizes(prepared: PreparedCase, importer: Importer, opset: int | None) -> bytes:
     """The file as it was exported of a given program that leaves sizes open, which stay open."""
     return prepared.once(f"{importer}_{opset}_open", lambda: _export_open(prepared, opset), reads_inputs=False)
 

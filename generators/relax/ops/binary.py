@@ -13,7 +13,7 @@ from generators.relax.ops.operands import (
     FLOATS,
     INTEGERS,
     NUMERIC,
-    broadcast,
+    broadcast_formulas,
     broadcast_of,
     broadcasting,
     compared,
@@ -65,7 +65,7 @@ def _shifts(b: Builder) -> tuple[Value, ...]:
 def _where(types: Types, attrs: Attrs) -> TensorType:
     condition, *others = types
     require(condition.dtype is DType.BOOL, f"the condition is {condition}")
-    return TensorType(one_dtype(tuple(others)), broadcast(*(type.sizes for type in types)))
+    return TensorType(one_dtype(tuple(others)), broadcast_formulas(*(type.sizes for type in types)))
 
 
 def _choices(b: Builder) -> tuple[Value, ...]:

@@ -7,7 +7,7 @@ from generators.choice import ChoiceSource
 from generators.graph import Attrs, DType, TensorType, Value
 from generators.op import NUMBER, Arithmetic, NumericFacts, Types, one_of, optional, require
 from generators.operator_class import OperatorClass
-from generators.relax.ops.operands import FLOATS, NUMERIC, broadcast, one_dtype, owned
+from generators.relax.ops.operands import FLOATS, NUMERIC, broadcast_formulas, one_dtype, owned
 from generators.relax.row import Given, row
 from generators.shared import equations
 from generators.shared.draws import accepted, further
@@ -45,7 +45,7 @@ def _multiplied(types: Types, attrs: Attrs) -> TensorType:
     rows, columns = x.sizes[-2:-1] if x.rank > 1 else (), y.sizes[-1:] if y.rank > 1 else ()
     inner = y.sizes[-2] if y.rank > 1 else y.sizes[0]
     require(x.sizes[-1] == inner, f"{x} and {y} have no product")
-    lead = broadcast(x.sizes[:-2], y.sizes[:-2])
+    lead = broadcast_formulas(x.sizes[:-2], y.sizes[:-2])
     wanted = attrs["out_dtype"]
     return TensorType(dtype if wanted is None else DType(str(wanted)), (*lead, *rows, *columns))
 

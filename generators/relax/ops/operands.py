@@ -110,7 +110,7 @@ def one_dtype(types: Types, *dtypes: DType) -> DType:
     return dtype
 
 
-def broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+def broadcast_formulas(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """The shape to which all broadcast. TVM cannot compare an open size with another formula: they do not broadcast."""
     rank = max(map(len, shapes))
     out: list[int] = [1] * rank
@@ -127,7 +127,7 @@ def broadcast_of(*dtypes: DType) -> Callable[[Types, Attrs], TensorType]:
     """Operands of one dtype that broadcast; the result has this dtype."""
 
     def infer(types: Types, attrs: Attrs) -> TensorType:
-        return TensorType(one_dtype(types, *dtypes), broadcast(*(type.sizes for type in types)))
+        return TensorType(one_dtype(types, *dtypes), broadcast_formulas(*(type.sizes for type in types)))
 
     return infer
 

@@ -64,9 +64,9 @@ def test_the_number_of_the_list_that_was_shown_last(
 
 
 @pytest.mark.parametrize("listed", ["../camp", "{}/camp", "../link"])
-@pytest.mark.parametrize("asked", ["../camp", "{}/camp", "../link"])
+@pytest.mark.parametrize("campaign", ["../camp", "{}/camp", "../link"])
 def test_one_campaign_may_be_named_in_several_ways(
-    listed: str, asked: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    listed: str, campaign: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     finding = tmp_path / "camp" / "crashes" / "neg"
@@ -75,7 +75,7 @@ def test_one_campaign_may_be_named_in_several_ways(
     (tmp_path / "link").symlink_to(tmp_path / "camp")
     monkeypatch.chdir(tmp_path / "work")
     last_list.keep([Path(listed.format(tmp_path)) / "crashes" / "neg"])
-    assert finding_named("1", Path(asked.format(tmp_path))).samefile(finding)
+    assert finding_named("1", Path(campaign.format(tmp_path))).samefile(finding)
 
 
 def test_where_a_list_cannot_be_remembered_nothing_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,9 +14,13 @@ from onnx import TensorProto, helper, numpy_helper
 
 from fuzzer.cases.open_sizes import lanes_of_given
 from fuzzer.isolate.fleet import Fleet
+from fuzzer.lanes import needed, readers_of
 from fuzzer.lanes.base.prepared_case import PreparedCase
+from fuzzer.lanes.base.step import Quiet
 from fuzzer.lanes.onnx.given import given_file, without_numbers
 from fuzzer.lanes.onnx.imported_file import file_of_lane, onnx_file, onnx_file_as_exported
+from fuzzer.lanes.runners import runner_of
+from fuzzer.lanes.torch import onnx_file as onnx_file_of_exporter
 from fuzzer.lanes.torch.given import FlatModule, given_program
 from generators.graph import Case
 from oracles.lane import Engine, Importer, LaneSpec
@@ -146,6 +150,24 @@ def test_open_sizes_of_a_given_program_stay_open_in_the_file_of_the_exporter() -
     assert (item.name, bool(first.dim_param), second.dim_value) == ("x0", True, 3)
     (item,) = file_of_lane(prepared, plain).graph.input
     assert [dim.dim_value for dim in item.type.tensor_type.shape.dim] == [2, 3]
+
+
+def test_other_readers_run_the_file_with_the_open_sizes_that_tvm_imports(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The exporter is wrong in that file alone."""
+    model = document(torch.nn.ReLU(), (torch.zeros(3, 3),), dynamic_shapes=({0: torch.export.Dim("rows", max=9)},))
+    case = case_of("torch", "neg", model, {"x0": "x"}, {"x0": X}, open=True)
+    inputs, outputs = ([helper.make_tensor_value_info(name, TensorProto.FLOAT, ("n", 3))] for name in ("x0", "y"))
+    graph = helper.make_graph([helper.make_node("Neg", ["x0"], ["y"])], "g", inputs, outputs)
+    wrong = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10)
+    monkeypatch.setattr(onnx_file_of_exporter, "_export_open", lambda prepared, opset: wrong.SerializeToString())
+    prepared = PreparedCase(case, Quiet())
+    fixed = LaneSpec("", Engine.TVM, Importer.ONNX_DYNAMO)
+    for lane, right in ((fixed, np.maximum(X, 0)), (replace(fixed, symbolic=True), -X)):
+        onnxruntime = [each for each in needed(lane) if each.engine is Engine.ONNXRUNTIME]
+        for reader in (*onnxruntime, *readers_of(lane)):
+            outcome = runner_of(reader).run(prepared, reader, Quiet())
+            assert isinstance(outcome, Ran)
+            assert outcome.outputs[0].tolist() == right.tolist(), reader.name
 
 
 def outputs(fleet: Fleet, case: Case, lanes: list[str]) -> dict[str, object]:

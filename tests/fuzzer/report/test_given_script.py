@@ -30,6 +30,7 @@ from fuzzer.report.no_script import why_no_script
 from fuzzer.triage import exported
 from generators.graph import Case
 from oracles.finding import Kind, Mismatch, WorstElement
+from oracles.lane import Importer
 from oracles.outcome import Frame, Raised, Stage
 
 LANES = {lane.name: lane for lane in EVERY_TVM_LANE}
@@ -113,6 +114,16 @@ def script_of(found: FindingRecord) -> str:
 
 def test_the_script_of_a_program_makes_its_calls_and_keeps_its_sizes_open() -> None:
     assert script_of(record(flat(), Kind.INTERNAL_ERROR, OPEN, REFUSED)) == OF_A_PROGRAM
+
+
+def test_the_script_of_an_exported_file_keeps_its_sizes_open() -> None:
+    """The file of the finding cannot be described here, so that the script exports it."""
+    lane = replace(OPEN, importer=Importer.ONNX_DYNAMO)
+    text = script_of(record(flat(), Kind.INTERNAL_ERROR, lane, REFUSED))
+    assert "program = torch.export.export(model, sample, dynamic_shapes=((s77, static),))" in text
+    assert "torch.onnx.export(program, (), file, dynamo=True, input_names=names)" in text
+    fixed = script_of(record(flat(), Kind.INTERNAL_ERROR, replace(lane, symbolic=False), REFUSED))
+    assert "torch.onnx.export(model, inputs, file, dynamo=True, input_names=names)" in fixed
 
 
 def file_case() -> Case:
@@ -367,3 +378,13 @@ def test_the_child_describes_the_given_file(
     done = warm.run(repro.script(record(case, Kind.WRONG_VALUE, OF_FILE, WRONG, onnx=model)), tmp_path)
     assert done.returncode == 0, done.output
     assert "expected:\n[[20. 24.]" in done.output
+
+
+@pytest.mark.tvm
+def test_the_script_of_an_exported_file_with_open_sizes_runs(warm: WarmPython, tmp_path: Path) -> None:
+    lane = replace(OPEN, importer=Importer.ONNX_DYNAMO)
+    text = repro.script(record(flat(), Kind.WRONG_VALUE, lane, WRONG))
+    shows = text.replace("    mod = from_onnx(", "    print(onnx_model.graph.input[0].type)\n    mod = from_onnx(")
+    done = warm.run(shows, tmp_path)
+    assert done.returncode == 0, done.output
+    assert "dim_param" in done.output

@@ -241,6 +241,26 @@ def test_a_checker_that_is_content_exits_0(warm: WarmPython, after: str, follows
 
 
 @pytest.mark.tvm
+@pytest.mark.parametrize(
+    ("follows", "instead", "code"),
+    [
+        (Kind.WRONG_ARITY, "run_tvm() * 2", 1),
+        (Kind.WRONG_VALUE, "run_tvm().missing", 125),
+        (Kind.WRONG_VALUE, "open('/missing/cc')", 125),
+        (Kind.INTERNAL_ERROR, "run_tvm().missing", 1),
+        (Kind.INTERNAL_ERROR, "open('/missing/cc')", 125),
+    ],
+)
+def test_what_follows_a_module_that_the_checker_accepts(
+    warm: WarmPython, follows: Kind, instead: str, code: int, tmp_path: Path
+) -> None:
+    """An error is the bug only where the bug is an error, and then not one of this machine."""
+    text = script(NAMED["zero"], Kind.ILL_FORMED, IllFormed("FuseOps", "ValueError", "no", follows))
+    done = warm.run(text.replace("results = run_tvm()", f"results = {instead}"), tmp_path)
+    assert done.returncode == code, done.output
+
+
+@pytest.mark.tvm
 def test_a_checker_that_is_content_with_a_wrong_result_exits_1(warm: WarmPython, tmp_path: Path) -> None:
     evidence = IllFormed("FuseOps", "ValueError", "no", Kind.WRONG_VALUE)
     wrong = script(NAMED["zero"], Kind.ILL_FORMED, evidence).replace("[output.numpy() for", "[output.numpy() + 1 for")

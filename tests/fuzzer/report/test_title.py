@@ -113,7 +113,7 @@ BUG = "[Bug][Relax]"
         ),
         (
             title_of(Kind.ILL_FORMED, IllFormed("FuseOps", "E", "no", Kind.REJECTED)),
-            f"{BUG} `FuseOps` on {OPS} gives a module that does not compile",
+            f"{BUG} `FuseOps` on {OPS} gives a module that gives no result",
         ),
         (
             title_of(Kind.ILL_FORMED, IllFormed("FuseOps", "E", "no", Kind.WRONG_SHAPE)),
