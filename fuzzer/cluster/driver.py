@@ -16,7 +16,7 @@ from typing import Any
 
 from fuzzer.campaign.plan.settings import RunLimits
 from fuzzer.campaign.run.merge import bring
-from fuzzer.campaign.store.disk_space import RESERVE, DiskSpace, free_bytes
+from fuzzer.campaign.store.disk_space import DiskSpace
 from fuzzer.campaign.store.layout import WAITING
 from fuzzer.campaign.store.pause_switch import PauseSwitch
 from fuzzer.campaign.store.store import Store
@@ -29,6 +29,7 @@ from fuzzer.findings import finding_file
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.system import untrusted_files
 from fuzzer.system.files import remove_folder
+from fuzzer.system.free_space import RESERVE, free_bytes
 from fuzzer.system.storage_errors import is_full
 from fuzzer.watching.formatting import number_of
 from generators.graph import Invalid

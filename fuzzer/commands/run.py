@@ -22,7 +22,7 @@ from fuzzer.commands.run_options import RunOptions
 from fuzzer.commands.run_plan import Plan, plan_of
 from fuzzer.commands.run_summary import summarise
 from fuzzer.commands.with_options import with_options
-from fuzzer.isolate.child_process import GaveUp, never
+from fuzzer.isolate.child_process import Bounds, GaveUp, never
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.seeds.sample import samples_of
 from fuzzer.system.processes import keep_memory_tight
@@ -50,7 +50,8 @@ def _run_here(plan: Plan) -> None:
         stop_requested = to_stop()
         say(WARM_UP)
         keep_memory_tight()
-        with Fleet(store.scratch, plan.find, tell=say) as executor:
+        bounds = Bounds(disk_reserve=options.disk.reserve)
+        with Fleet(store.scratch, plan.find, bounds, tell=say) as executor:
             executor.give_up = stop_requested.is_set
             with working("warm-up", lambda: ""):
                 warm_up(executor, plan.releases, stop_requested, plan.own)

@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 
 from fuzzer.campaign.plan.settings import SCOPES, Disk, RunLimits, TriageLimits
-from fuzzer.campaign.store.disk_space import GB, RESERVE
 from fuzzer.commands.file import BaseUrl, LedgerFile, Repository, TokenFile
 from fuzzer.commands.model_options import InputFiles, OpenSizes
 from fuzzer.commands.options import (
@@ -25,6 +24,7 @@ from fuzzer.commands.options import (
 from fuzzer.commands.times import parsed_seconds
 from fuzzer.filing.office import TrackerOptions
 from fuzzer.filing.tracker import PUBLIC
+from fuzzer.system.free_space import GB, RESERVE
 from fuzzer.toolchains.toolchain import HOST_NAME
 from generators.dialect_names import NAMES, USUAL
 

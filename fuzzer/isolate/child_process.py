@@ -27,6 +27,7 @@ from fuzzer.isolate.running_job import POLL_SECONDS, RunningJob
 from fuzzer.signature import classify_failure
 from fuzzer.system import files, process_tree, processes, secrets, untrusted_files
 from fuzzer.system.cgroup import Group
+from fuzzer.system.free_space import RESERVE, FreeSpace
 from fuzzer.system.machine_paths import without_machine_paths
 from generators.graph import Case
 from oracles.lane import LaneSpec
@@ -55,12 +56,14 @@ USUAL_NODES = 100
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """The most that one lane may use: wall and CPU seconds, resident bytes, and threads. All but the wall seconds are
-    those of its process and of the processes below it together."""
+    those of its process and of the processes below it together. `disk_reserve`: the bytes that it must leave free on
+    the disk of its folder."""
 
     wall_seconds: float = 60.0
     cpu_seconds: float = 30.0
     memory_bytes: int = 6 << 30
     threads: int = 512
+    disk_reserve: int = RESERVE
 
     def for_nodes(self, count: int) -> Bounds:
         """The bounds of a case of `count` nodes: one of more than `USUAL_NODES`, a model of a user, may take longer in
@@ -208,6 +211,7 @@ class ChildProcess:
         self.log_begin = os.fstat(self.log.fileno()).st_size
         job, before = RunningJob(self.pid, lanes, self.scratch, result), set(result.outcomes)
         messages, most = self.connection.fileno(), protocol.most_bytes(case)
+        space = FreeSpace(Path(self.scratch), bounds.disk_reserve)
         frames, poll = Frames(messages), select.poll()  # `wait` of Connection would register both for each message
         for each in (messages, self.reaper.ready_at_end):
             poll.register(each, select.POLLIN)
@@ -224,7 +228,7 @@ class ChildProcess:
                 if self.give_up():
                     self.kill(self.pid)
                     raise GaveUp
-                if job.is_due and (outcome := self._over_bounds(bounds, job)):
+                if job.is_due and (outcome := self._over_bounds(bounds, job, space)):
                     self.kill(self.pid)  # at once, before it takes the machine's memory
                     result.outcomes.setdefault(job.lane, outcome)
                     return False
@@ -269,14 +273,17 @@ class ChildProcess:
         text = secrets.blanked(os.pread(self.log.fileno(), size - begin + before, begin - before))
         return text[before:].decode(errors="replace")
 
-    def _over_bounds(self, bounds: Bounds, job: RunningJob) -> Outcome | None:
-        """The outcome of the lane that runs, where it exceeds a bound."""
+    def _over_bounds(self, bounds: Bounds, job: RunningJob, space: FreeSpace) -> Outcome | None:
+        """The outcome of the lane that runs, where it exceeds a bound. Others may fill the disk too, so that this is no
+        failure of the lane."""
         files.keep_only_tail(self.log.fileno(), LOG_BYTES, LOG_DISK_BYTES)
         used, most, wall = process_tree.usage(self.pid), bounds.memory_bytes, job.clock.seconds()
         if used.threads > bounds.threads:
             return Died(job.stage, Cause.MEMORY, signal.SIGKILL, f"more than {bounds.threads} processes and threads")
         if used.resident > most and (used.processes == 1 or process_tree.proportional_bytes(self.pid) > most):
             return _too_much_memory(job.stage, bounds)
+        if short := space.why_short():
+            return Skipped(short, environment=True)
         if wall > bounds.wall_seconds or used.cpu - job.cpu_began > bounds.cpu_seconds:
             return TimedOut(job.stage, round(wall, 1))
         return None

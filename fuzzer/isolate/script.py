@@ -29,6 +29,7 @@ from fuzzer.isolate.child_process import (
 from fuzzer.isolate.reports import ScriptRun
 from fuzzer.system import confinement, no_network, process_tree, processes, strays, untrusted_files
 from fuzzer.system.child_environment import anonymous
+from fuzzer.system.free_space import FreeSpace
 from fuzzer.system.processes import ONE_THREAD
 from fuzzer.toolchains.toolchain import Toolchain, own_environment
 from oracles.lane import LaneSpec
@@ -98,7 +99,7 @@ def run_started(
         try:
             memory, seconds = bounds.memory_bytes if bounds_data else None, _most_seconds(bounds)
             processes.bound_by_kernel(pid, memory, seconds * (os.cpu_count() or 1), for_good=True)
-            return _watched(pid, reaper, bounds, give_up)
+            return _watched(pid, reaper, bounds, FreeSpace(scratch, bounds.disk_reserve), give_up)
         finally:
             reaper.close()
             strays.kill_strays(scratch, os.getpid())  # what it started and left
@@ -151,7 +152,7 @@ def _most_seconds(bounds: Bounds) -> float:
     return START_SECONDS + RUNS * bounds.wall_seconds
 
 
-def _watched(pid: int, reaper: Reaper, bounds: Bounds, give_up: GiveUp) -> ScriptRun:
+def _watched(pid: int, reaper: Reaper, bounds: Bounds, space: FreeSpace, give_up: GiveUp) -> ScriptRun:
     """Wait until the process ends, and kill it where it exceeds a bound.
 
     A process that the script started and that takes too much memory is killed at once, but the script continues: the
@@ -161,6 +162,7 @@ def _watched(pid: int, reaper: Reaper, bounds: Bounds, give_up: GiveUp) -> Scrip
     while (ending := reaper.ending(POLL_SECONDS)) is None and not why:
         if processes.resident_bytes(pid) > bounds.memory_bytes:
             why = f"it took more than {bounds.memory_bytes >> 20} MiB"
+        why = why or space.why_short()
         for child in process_tree.descendants(pid):
             if processes.resident_bytes(child) > bounds.memory_bytes:
                 with contextlib.suppress(ProcessLookupError):

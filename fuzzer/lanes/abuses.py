@@ -139,6 +139,15 @@ def many() -> None:
         os.close(os.open(f"{tempfile.gettempdir()}/{number}", os.O_CREAT))
 
 
+def fills() -> None:
+    """It takes the disk, up to 8 GiB, so that a fault of ours does not fill a large one, and waits."""
+    with contextlib.suppress(OSError):
+        for number in range(512):
+            with open(f"{tempfile.gettempdir()}/{number}", "wb") as file:
+                os.posix_fallocate(file.fileno(), 0, 16 << 20)
+    time.sleep(600)
+
+
 def pipe() -> None:
     """A pipe in the place of its folder, and in that of all children."""
     for folder in (Path(tempfile.gettempdir()), Path(tempfile.gettempdir()).parent):
@@ -241,7 +250,7 @@ ABUSES: dict[str, Abuse] = {
     each.__name__: each
     for each in (
         *(abort, overflow, hang_in_c, deaf, threads, forks, leak, gulp, hog, daemon, prints),
-        *(scratch, scratch_file, scratch_link, nested, many, pipe, folder_link),
+        *(scratch, scratch_file, scratch_link, nested, many, fills, pipe, folder_link),
         *(log, zygote, orphan, files, closes),
         *(garbage, half, slow, starts, lies, huge),
     )

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from fakes import CASE
 
-from fuzzer.campaign.store.disk_space import free_bytes
 from fuzzer.campaign.store.rows import index_row
 from fuzzer.campaign.store.store import Store
 from fuzzer.lanes import LANES
+from fuzzer.system.free_space import free_bytes
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcome, Ran, Result
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from fuzzer.campaign.plan.aim import Aim, Covering, Model
 from fuzzer.campaign.plan.configurations import Configurations
 from fuzzer.campaign.plan.test_numbers import ALL, Share
-from fuzzer.campaign.store.disk_space import RESERVE
 from fuzzer.seeds.around import Around
+from fuzzer.system.free_space import RESERVE
 from generators.builder import Limits
 from generators.dialect import dialect_named
 from generators.dialect_names import DEFAULT, NAMES

@@ -17,11 +17,8 @@ from fuzzer.campaign.store.pause_switch import PauseSwitch
 from fuzzer.system import untrusted_files
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.system.files import write_synced
+from fuzzer.system.free_space import GB, RESERVE, free_bytes
 from fuzzer.system.storage_errors import is_full, may_pass
-
-GB = 1_000_000_000
-RESERVE = GB // 2
-"""Bytes that must stay free: far more than a campaign writes between two checks."""
 
 MEASURE_SECONDS = 60.0
 """How often the size of the directory is measured, which walks all of it."""
@@ -38,12 +35,6 @@ PROBE_NAME, PROBE = ".tmp-space", 1 << 20
 MOST_FAILURES = 12
 """The campaign ends when this many writes failed in turn, and none because the disk was full, although the trials after
 them succeeded."""
-
-
-def free_bytes(folder: Path) -> int:
-    """Bytes of its file system that are free for users other than root."""
-    disk = os.statvfs(folder)
-    return disk.f_bavail * disk.f_frsize
 
 
 @dataclass(slots=True)

@@ -14,15 +14,7 @@ import pytest
 from fakes import CASE
 
 from fuzzer.campaign.store import index
-from fuzzer.campaign.store.disk_space import (
-    GB,
-    MEASURE_SECONDS,
-    MOST_FAILURES,
-    PROBE_NAME,
-    DiskSpace,
-    free_bytes,
-    size_of,
-)
+from fuzzer.campaign.store.disk_space import MEASURE_SECONDS, MOST_FAILURES, PROBE_NAME, DiskSpace, size_of
 from fuzzer.campaign.store.index import FEW
 from fuzzer.campaign.store.pause_switch import PauseSwitch
 from fuzzer.campaign.store.rows import index_row
@@ -30,6 +22,7 @@ from fuzzer.campaign.store.store import Store
 from fuzzer.lanes import LANES
 from fuzzer.seeds import corpus
 from fuzzer.system.environment import EnvironmentMissing
+from fuzzer.system.free_space import GB, free_bytes
 from oracles.outcome import Ran
 
 NO_SPACE = OSError(errno.ENOSPC, "No space left on device")

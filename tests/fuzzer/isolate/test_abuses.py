@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -14,14 +15,16 @@ import numpy as np
 import pytest
 from ending import ends
 
+from fuzzer.isolate import script
 from fuzzer.isolate.executor import Bounds, Executor
 from fuzzer.isolate.selftest import SHORT
 from fuzzer.isolate.sine_case import sine_case as sine
 from fuzzer.system import confinement, process_tree, strays
+from fuzzer.system.free_space import free_bytes
 from fuzzer.toolchains.toolchain import HOST
 from generators.graph import Case
 from oracles.lane import Engine, LaneSpec
-from oracles.outcome import Cause, Died, Outcome, Raised, Ran, Stage, TimedOut, facts_of
+from oracles.outcome import Cause, Died, Outcome, Raised, Ran, Skipped, Stage, TimedOut, facts_of
 
 pytestmark = pytest.mark.tvm
 
@@ -164,3 +167,37 @@ def test_what_a_lane_left_ends_when_the_zygote_is_killed(executor: Executor) -> 
     hanging.join(300)
     assert not hanging.is_alive()
     assert all(map(ends, below))
+
+
+@pytest.fixture(scope="module")
+def small_disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A disk of its own of 64 MiB."""
+    where = tmp_path_factory.mktemp("disk")
+    made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "none", where], capture_output=True, text=True)
+    if made.returncode:
+        pytest.skip(f"no file system can be mounted here: {made.stderr.strip()}")
+    try:
+        yield where
+    finally:
+        subprocess.run(["umount", "--lazy", where], check=True)
+
+
+FULL = "less than 0.03 GB of the disk are free"
+
+
+@pytest.mark.programs("mount", "umount")
+def test_a_lane_that_fills_the_disk_is_ended(small_disk: Path) -> None:
+    lanes = (faulty("honest", "before"), faulty("fills"), faulty("honest", "after"))
+    with Executor(small_disk / "scratch") as executor:
+        outcomes = executor.run(sine(), lanes, Bounds(disk_reserve=30_000_000)).outcomes
+        assert [type(outcomes[lane]) for lane in lanes] == [Ran, Skipped, Ran]
+        assert outcomes[lanes[1]] == Skipped(FULL, environment=True)
+        assert free_bytes(small_disk) > 60_000_000, "what it wrote is deleted"
+
+
+@pytest.mark.programs("mount", "umount")
+def test_a_script_that_fills_the_disk_is_ended(small_disk: Path) -> None:
+    source = "import os, time\nos.posix_fallocate(os.open('x', os.O_CREAT | os.O_WRONLY), 0, 40 << 20)\ntime.sleep(600)"
+    ended = script.run(source, HOST, Bounds(disk_reserve=30_000_000), small_disk / "scripts")
+    assert (ended.exit_code, ended.why) == (None, FULL)
+    assert free_bytes(small_disk) > 60_000_000
