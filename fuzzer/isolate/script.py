@@ -104,7 +104,7 @@ def start(
     folder = path.parent
     confined = [confinement.__file__, json.dumps([str(each) for each in (folder, *writes)])]
     process = subprocess.Popen(
-        [str(python), "-c", _LAUNCHER, *confined, no_network.__file__, str(path), *arguments],
+        [str(python), "-P", "-c", _LAUNCHER, *confined, no_network.__file__, str(path), *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
