@@ -70,7 +70,7 @@ def idle(folder: Path) -> Iterator[Prepared]:
 
 @contextlib.contextmanager
 def busy(folder: Path) -> Iterator[Prepared]:
-    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4)]
+    loops = [subprocess.Popen([sys.executable, "-P", "-c", "while True: pass"]) for _ in range(4)]
     try:
         yield Prepared(as_ci=True)
     finally:
@@ -81,7 +81,7 @@ def busy(folder: Path) -> Iterator[Prepared]:
 
 @contextlib.contextmanager
 def offline(folder: Path) -> Iterator[Prepared]:
-    yield Prepared(before=("unshare", "--net", sys.executable, "-c", LOOPBACK_UP))
+    yield Prepared(before=("unshare", "--net", sys.executable, "-P", "-c", LOOPBACK_UP))
 
 
 @contextlib.contextmanager

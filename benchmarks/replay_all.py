@@ -39,7 +39,7 @@ def check(folder: Path) -> tuple[FindingDoc, int, int]:
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     replay = subprocess.run([sys.executable, "-m", "fuzzer.cli", "--replay", str(folder)], **quiet)
     with tempfile.TemporaryDirectory() as elsewhere:
-        command = [sys.executable, "-c", BLOCKED, str(folder.resolve() / "repro.py")]
+        command = [sys.executable, "-P", "-c", BLOCKED, str(folder.resolve() / "repro.py")]
         repro = subprocess.run(command, cwd=elsewhere, **quiet)
     return finding_file.read(folder), replay.returncode, repro.returncode
 

@@ -175,20 +175,20 @@ def folder_of_pipes(path: str, outside: str) -> None:
 
 @shape
 def nested_folders(path: str, outside: str) -> None:
-    _nested(path, "d", 1200)
+    nested(path, "d", 1200)
 
 
 @shape
 def path_beyond_the_limit(path: str, outside: str) -> None:
     """A path of 10,000 bytes, with a link and a pipe at its end."""
-    os.symlink(outside, "link", dir_fd=(end := _nested(path, LONG, 40)))
+    os.symlink(outside, "link", dir_fd=(end := nested(path, LONG, 40)))
     os.mkfifo("pipe", dir_fd=end)
 
 
 @shape
 def wide_and_deep(path: str, outside: str) -> None:
     """Each folder has another, and a file of each kind."""
-    folder = _nested(path, "d", 1)
+    folder = nested(path, "d", 1)
     for _ in range(30):
         os.symlink(outside, "link", dir_fd=folder)
         os.mkfifo("pipe", dir_fd=folder)
@@ -243,7 +243,8 @@ def mounted_folder(path: str, outside: str) -> None:
         sys.exit(UNABLE)  # 4096: MS_BIND
 
 
-def _nested(path: str, name: str, count: int) -> int:
+def nested(path: str, name: str, count: int) -> int:
+    """Make a folder with folders in each other. Return a descriptor of the deepest."""
     os.mkdir(path)
     folder = os.open(path, os.O_RDONLY)
     for _ in range(count):

@@ -5,6 +5,7 @@ The modules are data for another process (`fuzzer.children.relax_modules`), whic
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import shlex
 import sys
@@ -115,7 +116,7 @@ class ModuleChecks:
             left = jobs[len(answers) :]
             folder = self._prepared(left)
             ran = self._ran(folder, left)
-            new = read_answers(folder)
+            new = read_answers(folder, len(left))
             if len(new) < len(left):
                 new.append(_ending(ran, last_stage(folder)))
             answers += new
@@ -140,7 +141,7 @@ class ModuleChecks:
         for _ in range(CONFIRMING_RUNS):
             folder = self._prepared([job])
             ran = self._ran(folder, [job])
-            again = (read_answers(folder) or [_ending(ran, last_stage(folder))])[0]
+            again = (read_answers(folder, 1) or [_ending(ran, last_stage(folder))])[0]
             if again.kind != answer.kind:
                 return None
         return _saved(folder, job, answer, self._texts[job.module], into, preload)
@@ -165,7 +166,7 @@ def _ending(ran: ScriptRun, stage: str) -> ModuleAnswer:
     if ran.exit_code is None:
         return ModuleAnswer(Kind.TIMED_OUT, stage, ran.why)
     if ran.exit_code >= 0:
-        return ModuleAnswer(INVALID, stage, f"difftvm's own process ended with status {ran.exit_code}")
+        return ModuleAnswer(INVALID, stage, f"difftvm's own process ended with status {ran.exit_code}, and no answer")
     return ModuleAnswer(Kind.DIED, stage, f"the process ended by signal {-ran.exit_code}")
 
 
@@ -180,12 +181,22 @@ def _saved(
     title = _title(job, answer)
     files = {"module.json": text.encode(), "repro.py": module_script.script(title, job).encode()}
     for name in ("inputs", "expected"):
-        if (path := folder / f"{name}-0.npz").exists():
-            files[f"{name}.npz"] = read_plain(path)
+        with contextlib.suppress(FileNotFoundError):
+            files[f"{name}.npz"] = _arrays_of(folder / f"{name}-0.npz")
     for name, data in files.items():
         write_atomically(where / name, data, into)
     replay = shlex.join(["python", str(where / "repro.py"), *([str(preload)] if preload else [])])
     return FoundFailure(slug, title, answer.kind, answer.operators, where, where / "repro.py", replay)
+
+
+def _arrays_of(path: Path) -> bytes:
+    """What the process has written. Raise FileNotFoundError, and `Invalid` where it cannot be read."""
+    try:
+        return read_plain(path)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise Invalid(f"the check of a module left a file that cannot be read: {path.name}: {error.strerror}") from None
 
 
 def _title(job: ModuleJob, answer: ModuleAnswer) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
+from fuzzer.system import untrusted_files
 from fuzzer.system.files import make_folder, write_atomically
 from generators import case_file
 from generators.graph import Case, Invalid
@@ -39,5 +39,5 @@ class StoredCases:
     def clear(self) -> None:
         """Remove those that were read."""
         for each in self._read:
-            shutil.rmtree(each, ignore_errors=True)
+            untrusted_files.remove(untrusted_files.real(each))
         self._read.clear()

@@ -13,7 +13,18 @@ import tvm
 from tvm import relax
 from tvm_ffi import structural_equal
 
-from fuzzer.isolate.module_job import ANSWERS, INVALID, REFUSED, STAGES, ModuleAnswer, ModuleJob, read_arrays, read_jobs
+from fuzzer.isolate.module_job import (
+    ANSWERS,
+    INVALID,
+    MOST_MESSAGE,
+    MOST_STAGE,
+    REFUSED,
+    STAGES,
+    ModuleAnswer,
+    ModuleJob,
+    read_arrays,
+    read_jobs,
+)
 from fuzzer.isolate.module_job import write_arrays as write
 from fuzzer.lanes.evaluated.common import Contradiction, Outside, Unknown
 from fuzzer.lanes.evaluated.reference import Reference, evaluated, reference
@@ -73,7 +84,8 @@ class _Check:
         return self._answer("", "")
 
     def _answer(self, kind: str, message: str) -> ModuleAnswer:
-        return ModuleAnswer(kind, self._stage, message[:2000], self._changed, self._unknown, self._operators)
+        stage, message, unknown = self._stage[:MOST_STAGE], message[:MOST_MESSAGE], self._unknown[:MOST_MESSAGE]
+        return ModuleAnswer(kind, stage, message, self._changed, unknown, self._operators)
 
     def _begin(self, stage: str) -> None:
         self._stage = stage

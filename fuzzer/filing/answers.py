@@ -14,12 +14,12 @@ from msgspec import Meta, Struct
 from requests.utils import parse_header_links
 
 from fuzzer.filing.bounded_http import Answer, BadAnswer, Server
+from fuzzer.filing.url_form import Url
 
 PAGE = 100
 """The number of issues or comments that are asked for at once."""
 
 Number = Annotated[int, Meta(ge=1, lt=1 << 53)]
-Url = Annotated[str, Meta(pattern=r"\Ahttps?://[!-~]{1,2000}\Z")]
 Title = Annotated[str, Meta(max_length=1024)]
 Text = Annotated[str, Meta(max_length=1 << 18)]
 LabelName = Annotated[str, Meta(max_length=100)]

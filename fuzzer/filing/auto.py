@@ -71,10 +71,10 @@ class AutoFiler:
         self._troubles: set[str] = set()
 
     def __enter__(self) -> AutoFiler:
-        self._tracker, self._newest = self._options.tracker(self._token), newest()
+        tracker, self._newest = self._options.tracker(self._token), newest()
         with self._options.open_ledger() as ledger:
-            self._tracker.changed_since(ledger.clock())
-            settle_all(ledger, self._tracker)
+            tracker.changed_since(ledger.clock())
+            settle_all(ledger, tracker)
         self._thread.start()
         return self
 
@@ -140,7 +140,8 @@ class AutoFiler:
             return
         with self._options.open_ledger() as ledger:
             place, lab = self._options.place, self._backend
-            context = FilingContext(ledger, place, self._tracker, lambda: lab, self._newest, bare=self._bare)
+            tracker = self._options.tracker(self._token)  # each finding has the time of a command
+            context = FilingContext(ledger, place, tracker, lambda: lab, self._newest, bare=self._bare)
             outcome = submit(draft, context)
         self._filed += isinstance(outcome, Filed)
         printed = lines(draft, outcome)

@@ -18,6 +18,7 @@ from fuzzer.filing.newest import Newest
 from fuzzer.filing.tracker import BODY, TITLE, Issue, Tracker
 from fuzzer.findings import made_here, record, upstream
 from fuzzer.findings.finding_doc import FindingDoc
+from fuzzer.findings.record import FindingRecord
 from fuzzer.findings.replay import replay
 from fuzzer.isolate.bare_script import RunBare
 from fuzzer.isolate.fleet import Lab
@@ -231,16 +232,21 @@ def script_shows(draft: Draft, context: FilingContext) -> GateAnswer:
     it."""
     if context.backend is None:
         return not_checked("--check or --submit runs it")
-    if why := _why_not_trusted(draft, context):
-        return closed(why)
-    run = own_script.run(context.backend().run_script, record.read(draft.folder))
+    stored = _trusted(draft, context)
+    if isinstance(stored, GateAnswer):
+        return stored
+    run = own_script.run(context.backend().run_script, stored)
     return opened() if run.shows else closed(f"its repro.py {run.description}")
 
 
-def _why_not_trusted(draft: Draft, context: FilingContext) -> str:
-    """Why its script is not run; "" if it is."""
-    why = "" if context.trusts else made_here.why_not(draft.folder)
-    return f"its script is not run: {why}; `fuzz file --trust` runs it" if why else ""
+def _trusted(draft: Draft, context: FilingContext) -> FindingRecord | GateAnswer:
+    """The finding whose script is run: what was checked is what is decoded. A closed gate where it is not run."""
+    if context.trusts:
+        return record.read(draft.folder)
+    try:
+        return made_here.own(draft.folder).record()
+    except made_here.NotMadeHere as why:
+        return closed(f"its script is not run: {why}; `fuzz file --trust` runs it")
 
 
 def shows_bare(draft: Draft, context: FilingContext) -> GateAnswer:
@@ -248,9 +254,9 @@ def shows_bare(draft: Draft, context: FilingContext) -> GateAnswer:
     a person can decide where it cannot run there: it needs a device, or a TVM that is not on the index."""
     if context.bare is None:
         return not_checked("--check or --submit runs it")
-    if why := _why_not_trusted(draft, context):
-        return closed(why)
-    stored = record.read(draft.folder)
+    stored = _trusted(draft, context)
+    if isinstance(stored, GateAnswer):
+        return stored
     if lacks := own_script.lacks_a_device(stored):
         return closed(lacks, forcible=True)
     needed = requirements_of(stored)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TypeVar
 from urllib.parse import quote
@@ -18,6 +18,7 @@ from fuzzer.filing.answers import PAGE, count, decoded
 from fuzzer.filing.bounded_http import Answer, BadAnswer, NoAnswer, Server
 from fuzzer.filing.ledger import State
 from fuzzer.filing.secret import Secret
+from fuzzer.filing.time_budget import TimeBudget
 from fuzzer.filing.tracker import (
     PUBLIC,
     Denied,
@@ -54,14 +55,16 @@ class _Busy:
 
 
 class GitHub:
-    """The issues of one repository. Without a token it can only read."""
+    """The issues of one repository, for one command: all requests together have a limit of time. Without a token it can
+    only read."""
 
     def __init__(
         self, repository: str, base_url: str = PUBLIC, token: Secret | None = None, patience: Patience = Patience()
     ) -> None:
         """Raise `Invalid` if the repository or the address is not valid, or the token would be sent without https."""
         self.place = place_of(repository, base_url)
-        self.patience = patience
+        self._time = TimeBudget(self.place, patience.in_all, patience.sleep)
+        self.patience = replace(patience, sleep=self._time.sleep)
         self.repository = repository
         self._token = token
         self._server = Server(base_url, token, patience.timeout, _HEADERS)
@@ -91,7 +94,8 @@ class GitHub:
     ) -> Written | Refused | Lost:
         for attempt in range(self.patience.attempts):
             try:
-                answer = self._server.post(path, sent)
+                with self._time.of_a_request():
+                    answer = self._server.post(path, sent)
                 if answer.status == 201:
                     return result(answer)
             except (NoAnswer, BadAnswer) as error:
@@ -189,7 +193,8 @@ class GitHub:
         failed: _Busy | Lost = Lost("it was not asked")
         for attempt in range(self.patience.attempts):
             try:
-                answer = self._server.get(path, query, headers)
+                with self._time.of_a_request():
+                    answer = self._server.get(path, query, headers)
                 if answer.status in accepted:
                     return result(answer)
                 if answer.status < 400:

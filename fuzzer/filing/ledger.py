@@ -25,15 +25,18 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from fuzzer.campaign.store.side_files import require_own_files
 from fuzzer.campaign.store.trust import bound, version_of, why_not_trusted
+from fuzzer.filing.url_form import UrlOrNone
 from fuzzer.system.files import open_plain
 from fuzzer.system.state_folder import state_folder
 from generators.graph import Invalid
+
+T = TypeVar("T")
 
 FORMAT = 1
 BUSY_SECONDS = 30.0
@@ -92,7 +95,7 @@ class LedgerEntry:
     intended: float
     step: Step = Step.INTENDED
     number: int | None = None
-    url: str = ""
+    url: UrlOrNone = ""
     refusal: str = ""
     etag: str = ""
     state: State = State.UNSEEN
@@ -111,7 +114,7 @@ class Comment:
     nonce: str
     body: str
     intended: float
-    url: str = ""
+    url: UrlOrNone = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,16 +249,13 @@ class Ledger:
 
     def _issues(self, where: str, *values: object) -> list[LedgerEntry]:
         query = f"SELECT * FROM issues WHERE {where} ORDER BY intended, fingerprint"
-        try:
-            return [_entry(row) for row in self._selected(query, *values)]
-        except msgspec.DecodeError as error:
-            raise self._damaged(error) from None
+        return self._selected(_entry, query, *values)
 
-    def _selected(self, query: str, *values: object) -> list[Any]:
+    def _selected(self, read: Callable[[tuple[Any, ...]], T], query: str, *values: object) -> list[T]:
         """The rows of a query. Raise `Invalid` where they cannot be read."""
         try:
-            return self._rows.execute(query, values).fetchall()
-        except (sqlite3.DatabaseError, UnicodeDecodeError, MemoryError) as error:
+            return [read(row) for row in self._rows.execute(query, values).fetchall()]
+        except (sqlite3.DatabaseError, msgspec.DecodeError, UnicodeDecodeError, RecursionError, MemoryError) as error:
             raise self._damaged(error) from None
 
     def _damaged(self, error: Exception) -> Invalid:
@@ -264,8 +264,8 @@ class Ledger:
     # Comments
 
     def comments(self, place: str, number: int) -> list[Comment]:
-        rows = self._selected("SELECT * FROM comments WHERE place = ? AND number = ? ORDER BY intended", place, number)
-        return [Comment(*row) for row in rows]
+        query = "SELECT * FROM comments WHERE place = ? AND number = ? ORDER BY intended"
+        return self._selected(_comment, query, place, number)
 
     def intend_comment(self, comment: Comment) -> None:
         with self._transaction():
@@ -290,8 +290,8 @@ class Ledger:
     # Pauses
 
     def pause(self, place: str) -> Pause | None:
-        rows = self._selected("SELECT why, since FROM pauses WHERE place = ?", place)
-        return Pause(*rows[0]) if rows else None
+        found = self._selected(_pause, "SELECT why, since FROM pauses WHERE place = ?", place)
+        return found[0] if found else None
 
     def set_pause(self, place: str, why: str) -> None:
         with self._transaction():
@@ -304,7 +304,19 @@ def _row(entry: LedgerEntry) -> tuple[Any, ...]:
 
 
 def _entry(row: tuple[Any, ...]) -> LedgerEntry:
-    """Raise `msgspec.DecodeError` where a column has another type: SQLite lets every column hold every type."""
-    values = dict(zip((field.name for field in fields(LedgerEntry)), row, strict=True))
+    values = _by_name(LedgerEntry, row)
     labels = msgspec.json.decode(values["labels"], type=tuple[str, ...])
     return msgspec.convert({**values, "labels": labels}, LedgerEntry)
+
+
+def _comment(row: tuple[Any, ...]) -> Comment:
+    return msgspec.convert(_by_name(Comment, row), Comment)
+
+
+def _pause(row: tuple[Any, ...]) -> Pause:
+    return msgspec.convert(_by_name(Pause, row), Pause)
+
+
+def _by_name(form: Any, row: tuple[Any, ...]) -> dict[str, Any]:
+    """The columns of a row by the names of fields, to be converted: SQLite lets every column hold every type."""
+    return dict(zip((field.name for field in fields(form)), row, strict=True))

@@ -33,6 +33,7 @@ class Patience:
     backoff   before the second attempt; it doubles before each later one
     longest   the longest accepted Retry-After of a server; a longer one is an error
     listing   the time after which no further page of a list is asked for
+    in_all    the time of all requests of a command, and of the waits between them
     """
 
     attempts: int = 4
@@ -42,6 +43,7 @@ class Patience:
     backoff: float = 1.0
     longest: float = 300.0
     listing: float = 600.0
+    in_all: float = 3600.0
     sleep: Callable[[float], None] = field(default=time.sleep, repr=False)
     clock: Callable[[], float] = field(default=time.time, repr=False)
 

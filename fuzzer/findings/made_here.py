@@ -14,9 +14,12 @@ import os
 import secrets
 import tempfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from fuzzer.findings import finding_file, natural_file, record
+from fuzzer.findings.record import FindingRecord
+from fuzzer.system import temporary
 from fuzzer.system.files import make_folder, write_atomically
 from fuzzer.system.secrets import blanked
 from fuzzer.system.state_folder import state_folder
@@ -42,17 +45,67 @@ def mark(files: Mapping[str, bytes]) -> bytes:
     return _text({_digest(files, _key())})
 
 
+@dataclass(frozen=True, slots=True)
+class Own:
+    """A finding that was made here: its marked files, each read once. What was checked is what is signed and decoded,
+    also where another process changes the folder meanwhile."""
+
+    folder: Path
+    files: dict[str, bytes]
+    key: bytes
+
+    def record(self) -> FindingRecord:
+        """What these files say. Raise `Invalid`."""
+        with temporary.folder() as copy:
+            for name, data in self.files.items():
+                (copy / name).write_bytes(data)
+            try:
+                return record.read(copy)
+            except Invalid as error:
+                raise Invalid(str(error).replace(str(copy), str(self.folder))) from None
+
+
+class NotMadeHere(Exception):
+    """Why a finding counts as one from elsewhere, in words that follow a colon."""
+
+
+def own(folder: Path) -> Own:
+    """Raise `NotMadeHere`."""
+    try:
+        written = plain_files(folder, {NAME}).get(NAME, b"").decode(errors="replace").split()
+        if not written:  # before large files are read
+            raise NotMadeHere("it comes from elsewhere, or from an earlier version of difftvm")
+        files, key = plain_files(folder, MARKED), _key()
+    except OSError as error:
+        raise NotMadeHere(f"{error.filename}: {error.strerror}") from None
+    if _digest(files, key) not in written:
+        raise NotMadeHere("it was changed, or made by another user or on another machine")
+    return Own(folder, files, key)
+
+
+def own_or_none(folder: Path) -> Own | None:
+    try:
+        return own(folder)
+    except NotMadeHere:
+        return None
+
+
 def write(folder: Path, files: Mapping[str, bytes]) -> None:
     """Replace files of a finding's folder. Its mark stays valid if it was, even if the process is killed: it has a line
     for the folder before each of the files is written, and one for the end. Raise OSError where the folder is a link,
     or a campaign's folder of findings is one."""
+    write_to(folder, own_or_none(folder), files)
+
+
+def write_to(folder: Path, checked: Own | None, files: Mapping[str, bytes]) -> None:
+    """As `write`, where the new files were made of what was checked, or of what has no mark (None)."""
     below = folder.parents[1] if folder.parent.name == finding_file.CRASHES else folder.parent
-    if not why_not(folder):
-        key, there = _key(), plain_files(folder, MARKED)
-        digests = {_digest(there, key)}
+    if checked:
+        there = dict(checked.files)
+        digests = {_digest(there, checked.key)}
         for name, data in files.items():
             there[name] = data
-            digests.add(_digest(there, key))
+            digests.add(_digest(there, checked.key))
         write_atomically(folder / NAME, _text(digests), below)
     for name, data in files.items():
         write_atomically(folder / name, data, below)
@@ -67,13 +120,10 @@ def require(folder: Path) -> None:
 def why_not(folder: Path) -> str:
     """Why the finding counts as one from elsewhere, in words that follow a colon; "" where it was made here."""
     try:
-        written = plain_files(folder, {NAME}).get(NAME, b"").decode(errors="replace").split()
-        if not written:  # before large files are read
-            return "it comes from elsewhere, or from an earlier version of difftvm"
-        digest = _digest(plain_files(folder, MARKED), _key())
-    except OSError as error:
-        return f"{error.filename}: {error.strerror}"
-    return "" if digest in written else "it was changed, or made by another user or on another machine"
+        own(folder)
+    except NotMadeHere as reason:
+        return str(reason)
+    return ""
 
 
 def _digest(files: Mapping[str, bytes], key: bytes) -> str:
@@ -92,17 +142,17 @@ def _key() -> bytes:
     path = state_folder() / KEY
     if not path.exists():
         make_folder(path.parent)
-        descriptor, temporary = tempfile.mkstemp(prefix=".tmp-", dir=path.parent)  # only this user may read it
+        descriptor, new = tempfile.mkstemp(prefix=".tmp-", dir=path.parent)  # only this user may read it
         try:
             with open(descriptor, "wb") as file:
                 file.write(secrets.token_bytes(KEY_BYTES))
                 file.flush()
                 os.fsync(descriptor)
-            os.link(temporary, path)  # unlike a rename, this replaces no key that another process has made meanwhile
+            os.link(new, path)  # unlike a rename, this replaces no key that another process has made meanwhile
         except FileExistsError:
             pass
         finally:
-            os.unlink(temporary)
+            os.unlink(new)
     key = read_plain(path, MOST_BYTES)
     status = path.stat()
     if status.st_mode & 0o077 or status.st_uid != os.getuid() or len(key) != KEY_BYTES:

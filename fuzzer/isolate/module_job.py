@@ -8,16 +8,20 @@ so that a crash is known by its job and stage. It writes `inputs-N.npz` and `exp
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
 import ml_dtypes
 import msgspec
 import numpy as np
+from msgspec import Meta
 
 from generators.graph import Array
 from generators.plain_file import MOST_DOCUMENT, read_plain
 from oracles.lane import DEFAULT_OPT_LEVEL, Pipeline
 
 JOBS, ANSWERS, STAGES = "jobs.json", "answers.jsonl", "stages.txt"
+MOST_STAGE, MOST_MESSAGE = 200, 2000
+"""Characters of these texts of an answer."""
 
 
 class ModuleJob(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -54,11 +58,11 @@ class ModuleAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     operators the operators of Relax in the module
     """
 
-    kind: str
-    stage: str = ""
-    message: str = ""
+    kind: Annotated[str, Meta(pattern=r"\A[a-z-]{0,40}\Z")]
+    stage: Annotated[str, Meta(max_length=MOST_STAGE)] = ""
+    message: Annotated[str, Meta(max_length=MOST_MESSAGE)] = ""
     changed: bool = False
-    unknown: str = ""
+    unknown: Annotated[str, Meta(max_length=MOST_MESSAGE)] = ""
     operators: tuple[str, ...] = ()
 
 
@@ -73,17 +77,32 @@ def read_jobs(folder: Path) -> list[ModuleJob]:
     return msgspec.json.decode((folder / JOBS).read_bytes(), type=list[ModuleJob])
 
 
-def read_answers(folder: Path) -> list[ModuleAnswer]:
-    """The answers to the jobs that are done, in their order. A line that a crash cut is left out."""
-    path = folder / ANSWERS
-    lines = read_plain(path, MOST_DOCUMENT).splitlines(keepends=True) if path.exists() else []
-    return [msgspec.json.decode(line, type=ModuleAnswer) for line in lines if line.endswith(b"\n")]
+def read_answers(folder: Path, jobs: int) -> list[ModuleAnswer]:
+    """The answers to the jobs that are done, in their order, at most one for each. A crash may cut a line, and the
+    process may have written anything: what comes from the first line on that is no answer is left out."""
+    answers: list[ModuleAnswer] = []
+    for line in _written(folder / ANSWERS).splitlines(keepends=True)[:jobs]:
+        try:
+            if line.endswith(b"\n"):
+                answers.append(msgspec.json.decode(line, type=ModuleAnswer))
+                continue
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            pass
+        break
+    return answers
 
 
 def last_stage(folder: Path) -> str:
-    path = folder / STAGES
-    lines = read_plain(path, MOST_DOCUMENT).decode(errors="replace").split("\n") if path.exists() else []
-    return next((line for line in reversed(lines) if line), "load")
+    lines = _written(folder / STAGES).decode(errors="replace").split("\n")
+    return next((line for line in reversed(lines) if line), "load")[:MOST_STAGE]
+
+
+def _written(path: Path) -> bytes:
+    """What the process has written; nothing where it is no regular file, or is too large."""
+    try:
+        return read_plain(path, MOST_DOCUMENT)
+    except OSError:
+        return b""
 
 
 def write_arrays(path: Path, arrays: dict[str, Array]) -> None:

@@ -136,7 +136,7 @@ def start(
     folder = path.parent
     allowed = json.dumps([[str(each) for each in (folder, *writes)], gpu])
     process = subprocess.Popen(
-        [str(python), "-c", _LAUNCHER, *_FILES, allowed, str(path), *arguments],
+        [str(python), "-P", "-c", _LAUNCHER, *_FILES, allowed, str(path), *arguments],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -37,8 +37,9 @@ def add_machines(folder: Path, machines: Iterable[MachineFacts]) -> None:
 
 
 def _with(folder: Path, **fields: Scope | Introduction | tuple[MachineFacts, ...]) -> FindingRecord:
-    doc = msgspec.structs.replace(read(folder).doc, **fields)
-    made_here.write(folder, {finding_file.NAME: finding_file.encode(doc)})
+    own = made_here.own_or_none(folder)
+    doc = msgspec.structs.replace((own.record() if own else read(folder)).doc, **fields)
+    made_here.write_to(folder, own, {finding_file.NAME: finding_file.encode(doc)})
     record = read(folder)  # the natural case gets the fields of the document, too
     made_here.write(folder, {"issue.md": issue.text(record).encode()})
     return record

@@ -78,7 +78,11 @@ def read(path: Path, dialects: Collection[str] = NAMES, sample: Sample = NOTHING
     """Read a file with the reader for its suffix, and return its model in each of these dialects that the file can be
     read in. Of a file of ONNX, `sample` has inputs and open sizes. Raise `Invalid` with one line that describes what is
     wrong and where, or `EnvironmentMissing`."""
-    if not path.exists():
+    try:
+        exists = path.exists()
+    except OSError as error:  # its path is too long
+        raise Invalid(f"{path}: {error.strerror}") from None
+    if not exists:
         raise Invalid(f"{path}: no such file")
     if path.suffix not in SUFFIXES or not path.is_file():
         raise Invalid(f"{path}: expected {' or '.join(SUFFIXES)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import stat
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from fuzzer.seeds import corpus
 from fuzzer.seeds.extract import SUFFIXES, Extracted, extract, read
 from fuzzer.seeds.sample import NOTHING, Sample
 from fuzzer.system.terminal import number_of, one_sentence
+from fuzzer.system.untrusted_files import NotListed, everything_in
 from generators import case_file
 from generators.dialect import dialect_named
 from generators.dialect_names import DEFAULT, NAMES
@@ -23,6 +25,9 @@ SIZE = 20
 NAME_LENGTH = 40
 MOST_REASONS = 100
 """How many reasons for what is left out are printed for a file. `--json` has all."""
+
+LIST_SECONDS = 60.0
+"""In how many seconds the files of a folder must be found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,18 +88,34 @@ class Imported:
 
 def files_of(model: Path) -> list[Path]:
     """The files to import: the model itself, or all files below it that can be read. A link that leads out of the
-    folder is left out, because the folder may come from elsewhere. Raise `Invalid` where a folder has none."""
+    folder is left out, because the folder may come from elsewhere. Raise `Invalid` where a folder has none, or too much
+    to look for them."""
     if not model.is_dir():
         return [model]
-    inside = model.resolve()
-    found = sorted(
-        path
-        for path in model.rglob("*")
-        if path.suffix in SUFFIXES and path.is_file() and path.resolve().is_relative_to(inside)
-    )
+    try:
+        found = sorted(_files_in(model, model.resolve()))
+    except NotListed as error:
+        raise Invalid(f"{error}: name a folder with fewer") from None
+    except OSError as error:
+        raise Invalid(f"{model}: {error.strerror}") from None
     if not found:
         raise Invalid(f"{model}: it contains no {' or '.join(SUFFIXES)}")
     return found
+
+
+def _files_in(folder: Path, resolved: Path) -> Iterator[Path]:
+    for way, name, status in everything_in(folder, LIST_SECONDS, mounts=True):
+        if Path(name).suffix in SUFFIXES:
+            path = folder.joinpath(*way, name)
+            if stat.S_ISREG(status.st_mode) or (stat.S_ISLNK(status.st_mode) and _leads_into(resolved, path)):
+                yield path
+
+
+def _leads_into(folder: Path, link: Path) -> bool:
+    try:
+        return link.is_file() and link.resolve().is_relative_to(folder)
+    except OSError:  # it cannot be followed
+        return False
 
 
 def run(

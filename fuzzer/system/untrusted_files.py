@@ -1,5 +1,5 @@
-"""Make and delete files and folders that a child may have made or replaced. The supervisor uses no other functions for
-that, and reads them with `generators.plain_file`.
+"""Make, delete and list files and folders that a child or a stranger may have made or replaced. The supervisor uses no
+other functions for that, and reads them with `generators.plain_file`.
 
 Each step is relative to an open folder and follows no link, so that nothing outside is reached. Nothing waits for a
 pipe or opens a device. A path has no link in it when it is first used (`real`); one that is there later was put there.
@@ -16,11 +16,11 @@ import stat
 import struct
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from fuzzer.system.terminal import one_sentence, say
 
@@ -30,6 +30,9 @@ MOST_SECONDS = 20.0
 STEP = os.O_PATH | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _AT_ONCE = 1000
+MOST_LISTED = 1 << 20
+"""A folder with more files and folders in it is not listed whole."""
+
 _GET_FLAGS, _SET_FLAGS, _IMMUTABLE, _APPEND = 0x80086601, 0x40086602, 0x10, 0x20  # FS_IOC_GETFLAGS in linux/fs.h
 
 
@@ -74,6 +77,110 @@ def remove(path: Path, seconds: float = MOST_SECONDS) -> bool:
         return _Removal(_mount(above), time.monotonic() + seconds).is_removed(above, path.name)
     finally:
         os.close(above)
+
+
+class NotListed(Exception):
+    """A folder has too much in it to be listed."""
+
+
+class Listed(NamedTuple):
+    """What is in a folder, at any depth.
+
+    way     the names of the folders that it is in; the list changes at the next step
+    status  of itself: no link is followed
+    """
+
+    way: list[str]
+    name: str
+    status: os.stat_result
+
+
+def everything_in(folder: Path, seconds: float, *, mounts: bool = False) -> Iterator[Listed]:
+    """What is in a folder and in those below it. It takes two descriptors, however deep they are. What cannot be read,
+    or is deleted or moved meanwhile, is left out, and so are other mounts, unless `mounts`. Raise `NotListed` where it
+    takes longer than `seconds`, or is more than `MOST_LISTED`, and OSError where the folder itself cannot be read."""
+    deadline = time.monotonic() + seconds
+    with contextlib.closing(_Walk(folder, mounts)) as walk:
+        for number, listed in enumerate(walk):
+            if number == MOST_LISTED or time.monotonic() > deadline:
+                raise NotListed(f"{folder}: it has more than {number:,} files and folders")
+            yield listed
+
+
+class _Walk:
+    """A walk through the folders below an open one."""
+
+    def __init__(self, top: Path, mounts: bool) -> None:
+        self._top = os.open(top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._here = os.dup(self._top)
+        self._mount = "" if mounts else _mount(self._top)
+        self._way: list[str] = []
+        self._above: list[tuple[int, int]] = []
+        self._left: list[list[str]] = []
+
+    def close(self) -> None:
+        os.close(self._here)
+        os.close(self._top)
+
+    def __iter__(self) -> Iterator[Listed]:
+        """What is in the folder here, and then in each of its folders."""
+        yield from self._listed()
+        while self._left:
+            if not self._left[-1]:
+                self._left.pop()
+                if self._way:
+                    self._leave()
+            elif self._is_entered(self._left[-1].pop()):
+                yield from self._listed()
+
+    def _listed(self) -> Iterator[Listed]:
+        folders: list[str] = []
+        self._left.append(folders)
+        with contextlib.suppress(OSError), os.scandir(self._here) as entries:
+            for entry in entries:
+                with contextlib.suppress(OSError):
+                    status = entry.stat(follow_symlinks=False)
+                    if stat.S_ISDIR(status.st_mode):
+                        folders.append(entry.name)
+                    yield Listed(self._way, entry.name, status)
+
+    def _is_entered(self, name: str) -> bool:
+        above = _identity(self._here)
+        if not self._is_moved(name, lambda step: not self._mount or _mount(step) == self._mount):
+            return False
+        self._way.append(name)
+        self._above.append(above)
+        return True
+
+    def _leave(self) -> None:
+        self._way.pop()
+        above = self._above.pop()
+        if not self._is_moved("..", lambda step: _identity(step) == above):
+            self._return()
+
+    def _return(self) -> None:
+        """Go from the top to the folder of `_way`, or as far as there are folders."""
+        way, self._way, self._above = self._way, [], []
+        os.close(self._here)
+        self._here = os.dup(self._top)
+        while len(self._way) < len(way) and self._is_entered(way[len(self._way)]):
+            pass
+        del self._left[len(self._way) + 1 :]
+
+    def _is_moved(self, name: str, fits: Callable[[int], bool]) -> bool:
+        """Open another folder in place of the one here, if it fits; return whether it was."""
+        with contextlib.suppress(OSError):
+            step = os.open(name, STEP, dir_fd=self._here)
+            try:
+                if not fits(step):
+                    return False
+                inner = os.open(".", _READ | os.O_DIRECTORY, dir_fd=step)
+            finally:
+                os.close(step)
+            os.close(self._here)
+            self._here = inner
+            return True
+        return False
 
 
 def remove_or_set_aside(path: Path, aside: Path) -> None:
@@ -263,6 +370,11 @@ def _mount(descriptor: int) -> str:
     """Which mount a file is on (proc_pid_fdinfo(5))."""
     with open(f"/proc/self/fdinfo/{descriptor}", encoding="utf-8") as file:
         return next(line for line in file if line.startswith("mnt_id:"))
+
+
+def _identity(descriptor: int) -> tuple[int, int]:
+    status = os.fstat(descriptor)
+    return status.st_dev, status.st_ino
 
 
 def _allow_all(folder: int) -> None:

@@ -59,7 +59,7 @@ def environment(folder: Path, python: Path) -> dict[str, str]:
 def _has_driver(python: Path) -> bool:
     """Whether the library of CUDA's driver loads, tried in a separate process, because it is native code."""
     program = f"import ctypes; ctypes.CDLL({DRIVER!r})"
-    return subprocess.run([str(python), "-c", program], env=inherited(), capture_output=True).returncode == 0
+    return subprocess.run([str(python), "-P", "-c", program], env=inherited(), capture_output=True).returncode == 0
 
 
 def stub(library: Path, folder: Path) -> Path:

@@ -18,7 +18,7 @@ PROGRAM = "\n".join(f"x{number} = f(a[{number}], (b, [c, {{'d': -e.g}}]))" for n
 
 def test_threads_parse_at_the_same_time() -> None:
     """The collector runs code of Python while a tree is made, so that another thread goes on. On CPython 3.11.7 some of
-    so many calls of `ast.parse` fail."""
+    these calls fail with `ast.parse`."""
     before, interval = gc.get_threshold(), sys.getswitchinterval()
     calls = [lambda *_: None]
     gc.callbacks.extend(calls)

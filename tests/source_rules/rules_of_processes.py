@@ -29,6 +29,15 @@ def module_commands(file: SourceFile) -> Iterator[Place]:
                 yield Place(node.lineno, " ".join(map(str, words[1:3])))
 
 
+def texts_of_programs(file: SourceFile) -> Iterator[Place]:
+    """The command lines with `-c` that have neither -P nor -I before it."""
+    for node in file.nodes:
+        if isinstance(node, ast.List | ast.Tuple):
+            words = [item.value if isinstance(item, ast.Constant) else "?" for item in node.elts]
+            if "-c" in words and not {"-P", "-I"} & set(words[: words.index("-c")]):
+                yield Place(node.lineno, ast.unparse(node)[:60])
+
+
 def programs_without_filter(file: SourceFile) -> Iterator[Place]:
     """Programs whose `main` does not enter the filter. `limit_child` does it for the readers of files that call it."""
     is_program = any(isinstance(n, ast.If) and ast.unparse(n.test).startswith("__name__ ==") for n in file.tree.body)
@@ -88,6 +97,17 @@ RULES = (
             )
         },
         example='[python, "-m", "fuzzer.cli"]',
+    ),
+    Rule(
+        says="Python gets -P or -I before -c: else it imports modules of the working directory first",
+        files=("fuzzer/", "benchmarks/"),
+        places=texts_of_programs,
+        exceptions={
+            "fuzzer/lanes/abuses.py": (2, "what a hostile lane does"),
+            "fuzzer/toolchains/builds.py": (1, "the shell"),
+            "fuzzer/toolchains/install.py": (1, "in a new folder; Python 3.10, which it recognises, has no -P"),
+        },
+        example='[python, "-c", "import ctypes"]',
     ),
     Rule(
         says="a program of difftvm enters the filter of the network",

@@ -53,7 +53,7 @@ RULES = (
         places=lambda file: calls_of("own_text", file),
         exceptions={
             f"fuzzer/report/{name}.py": CHECKED
-            for name in ("repro", "repro_importers", "repro_model", "repro_module", "repro_steps")
+            for name in ("module_script", "repro", "repro_importers", "repro_model", "repro_module", "repro_steps")
         },
         example="own_text(text)",
     ),

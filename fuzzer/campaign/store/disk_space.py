@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from fuzzer.campaign.store.pause_switch import PauseSwitch
 from fuzzer.system import untrusted_files
@@ -22,6 +23,9 @@ from fuzzer.system.storage_errors import is_full, may_pass
 
 MEASURE_SECONDS = 60.0
 """How often the size of the directory is measured, which walks all of it."""
+
+MOST_MEASURE_SECONDS = 5.0
+"""Where a measurement takes longer, what was found until then counts."""
 
 DOWN_TO = 0.9
 """Tests are deleted until the directory takes this part of its limit, so that it happens seldom."""
@@ -35,6 +39,11 @@ PROBE_NAME, PROBE = ".tmp-space", 1 << 20
 MOST_FAILURES = 12
 """The campaign ends when this many writes failed in turn, and none because the disk was full, although the trials after
 them succeeded."""
+
+
+class Size(NamedTuple):
+    bytes: int
+    is_whole: bool = True
 
 
 @dataclass(slots=True)
@@ -58,6 +67,7 @@ class DiskSpace:
     _measured: float | None = None
     _over: str = ""
     _forgetting: bool = False
+    _measures_part: bool = False
     _failed: bool = False
     _failures: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -129,7 +139,7 @@ class DiskSpace:
         if self.limit is None or (self._measured is not None and now - self._measured < MEASURE_SECONDS):
             return self._over
         self._measured = now
-        taken = size_of(self.folder)
+        taken = self._size()
         if taken > self.limit:
             taken = self._smaller(taken, int(DOWN_TO * self.limit))
         self._over = ""
@@ -140,24 +150,33 @@ class DiskSpace:
             )
         return self._over
 
+    def _size(self) -> int:
+        size = size_of(self.folder)
+        if not size.is_whole and not self._measures_part:
+            self._measures_part = True
+            self.report(
+                f"{self.folder} has too many files to measure in {MOST_MEASURE_SECONDS:g} s: --disk-limit counts a"
+                " part of them from now on"
+            )
+        return size.bytes
+
     def _smaller(self, taken: int, wanted: int) -> int:
         """Delete the oldest tests until the directory takes `wanted` bytes, or none are left; return what it takes."""
         before = taken + 1
         while before > taken > wanted and self.forget():  # it may not shrink while another process reads the index
-            before, taken = taken, size_of(self.folder)
+            before, taken = taken, self._size()
             if not self._forgetting:
                 self._forgetting = True
                 self.report(f"{self.folder} is at its --disk-limit: its oldest tests are forgotten from now on")
         return taken
 
 
-def size_of(folder: Path) -> int:
-    """Bytes that the files of a folder take on the disk."""
-    total = 0
-    for where, _, files in os.walk(folder):
-        for name in files:
-            try:
-                total += 512 * os.lstat(os.path.join(where, name)).st_blocks
-            except OSError:  # the file was deleted meanwhile
-                continue
-    return total
+def size_of(folder: Path, seconds: float = MOST_MEASURE_SECONDS) -> Size:
+    """What the files and folders in a folder take on the disk. A lane may have made some of them."""
+    taken = 0
+    try:
+        for listed in untrusted_files.everything_in(folder, seconds):
+            taken += 512 * listed.status.st_blocks
+    except untrusted_files.NotListed:
+        return Size(taken, is_whole=False)
+    return Size(taken)

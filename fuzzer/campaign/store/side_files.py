@@ -24,6 +24,8 @@ def require_own_files(path: Path) -> None:
     """Raise `Invalid` where SQLite could change another file than the database and those beside it."""
     if not is_plain(path):
         raise Invalid(f"{path}: {NO_FILE}")
+    if path.exists() and path.stat().st_nlink > 1:
+        raise Invalid(f"{path}: {SECOND_NAME}; replace it by a copy")
     for suffix in SUFFIXES:
         _require_own(path.with_name(f"{path.name}{suffix}"))
 

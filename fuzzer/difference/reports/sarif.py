@@ -50,8 +50,13 @@ def _result(comparison: Comparison, each: Shown) -> Mapping[str, object]:
     return {
         "ruleId": str(doc.kind),
         "level": LEVELS[each.level],
-        "message": {"text": " ".join(word for word in words if word)},
+        "message": {"text": without_links(" ".join(word for word in words if word))},
         "locations": [{"physicalLocation": location}],
         "partialFingerprints": {"difftvmSignature": doc.signature},
         "properties": {"severity": each.level},
     }
+
+
+def without_links(text: str) -> str:
+    """The text as SARIF shows it without a link: `[text](address)` is one in a message (SARIF 2.1.0, 3.11.6)."""
+    return re.sub(r"[\\\[\]]", r"\\\g<0>", text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import sqlite3
 import subprocess
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from fakes import CASE
+from shapes import nested
 
 from fuzzer.campaign.store import index
 from fuzzer.campaign.store.disk_space import MEASURE_SECONDS, MOST_FAILURES, PROBE_NAME, DiskSpace, size_of
@@ -21,6 +23,7 @@ from fuzzer.campaign.store.rows import index_row
 from fuzzer.campaign.store.store import Store
 from fuzzer.lanes import LANES
 from fuzzer.seeds import corpus
+from fuzzer.system import untrusted_files
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.system.free_space import GB, free_bytes
 from oracles.outcome import Ran
@@ -92,7 +95,7 @@ def test_a_trial_that_a_killed_run_has_left_is_no_obstacle(tmp_path: Path, left:
 
 
 def test_the_oldest_tests_are_forgotten_and_nothing_else(full: Path) -> None:
-    taken, one, reports, switch = size_of(full), size_of_file(full / "old-0"), [], PauseSwitch()
+    taken, one, reports, switch = size_of(full).bytes, size_of_file(full / "old-0"), [], PauseSwitch()
     disk_space = DiskSpace(full, switch, reports.append, limit=taken - one, reserve=0, forget=lambda: forget(full))
     assert disk_space.look()
     gone = 10 - len(list(full.glob("old-*")))
@@ -128,10 +131,10 @@ def test_a_real_index_becomes_smaller(tmp_path: Path) -> None:
             store.record(index_row(number, 0.5, {lane: Ran(()) for lane in LANES}))
         store.finished(4000)
         store.save_state()
-        before = size_of(tmp_path)
+        before = size_of(tmp_path).bytes
         disk_space = DiskSpace(tmp_path, PauseSwitch(), lambda text: None, int(0.9 * before), 0, store.forget_oldest)
         assert disk_space.look()
-        assert size_of(tmp_path) < 0.81 * before
+        assert size_of(tmp_path).bytes < 0.81 * before
         assert store.ask(lambda index: index.rows(tuple, "SELECT min(number), max(number) FROM tests")) == [
             (2000, 3999)
         ]
@@ -166,10 +169,10 @@ def test_an_index_of_a_version_that_never_freed_space_becomes_smaller_too(tmp_pa
         for number in range(4000):
             store.record(index_row(number, 0.5, {lane: Ran(()) for lane in LANES}))
         store.save_state()
-        before = size_of(tmp_path)
+        before = size_of(tmp_path).bytes
         assert DiskSpace(tmp_path, PauseSwitch(), lambda text: None, int(0.9 * before), 0, store.forget_oldest).look()
         assert store.ask(lambda index: index.tests) == 2000
-        assert size_of(tmp_path) < 0.81 * before
+        assert size_of(tmp_path).bytes < 0.81 * before
 
 
 def test_where_nothing_is_gained_no_more_is_forgotten(full: Path) -> None:
@@ -183,6 +186,31 @@ def test_where_nothing_is_gained_no_more_is_forgotten(full: Path) -> None:
     disk_space = DiskSpace(full, PauseSwitch(), lambda text: None, limit=4096, reserve=0, forget=forget)
     assert not disk_space.look()
     assert len(calls) == 1
+
+
+def test_deep_folders_of_a_lane_are_measured(tmp_path: Path) -> None:
+    folder = tmp_path / "campaign"
+    deepest = nested(str(folder), "d", 1200)
+    before = size_of(folder, 600.0).bytes
+    with open(os.open("large", os.O_CREAT | os.O_WRONLY, dir_fd=deepest), "wb") as file:
+        file.write(bytes(1 << 20))
+    os.close(deepest)
+    assert size_of(folder, 600.0).bytes - before >= 1 << 20
+    reports: list[str] = []
+    assert not DiskSpace(folder, PauseSwitch(), reports.append, limit=1 << 20, reserve=0).look()
+    assert untrusted_files.remove(untrusted_files.real(folder))
+
+
+def test_a_folder_that_takes_too_long_to_measure(full: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(untrusted_files, "MOST_LISTED", 2)
+    reports, clock = [], Clock()
+    disk_space = DiskSpace(full, PauseSwitch(), reports.append, limit=GB, reserve=0, clock=clock)
+    for _ in range(2):
+        assert disk_space.look()
+        clock.now += MEASURE_SECONDS
+    assert reports == [
+        f"{full} has too many files to measure in 5 s: --disk-limit counts a part of them from now on",
+    ]
 
 
 def test_a_worker_that_runs_out_of_space_during_a_check_does_not_wait_for_ever(tmp_path: Path) -> None:

@@ -44,6 +44,16 @@ WAYS = pytest.mark.parametrize("way", [reads, writes, checks, files])
 
 
 @WAYS
+def test_a_database_with_a_second_name_is_not_opened(tmp_path: Path, way: Callable[[Path], None]) -> None:
+    database, mine = database_of(way, tmp_path / "campaign"), tmp_path / "mine"
+    os.link(database, mine)
+    before = mine.read_bytes()
+    with pytest.raises(Invalid, match=r"sqlite: the file has a second name, a hard link; replace it by a copy"):
+        way(database)
+    assert mine.read_bytes() == before
+
+
+@WAYS
 @pytest.mark.parametrize("relative", [False, True])
 def test_a_journal_deletes_no_file_that_it_names(
     tmp_path: Path, way: Callable[[Path], None], relative: bool, monkeypatch: pytest.MonkeyPatch

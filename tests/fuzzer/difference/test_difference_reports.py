@@ -155,6 +155,15 @@ def test_the_text_of_a_compiler_stays_text(form: str, tmp_path: Path) -> None:
         assert "@everyone" not in re.sub("`[^`]*`", "", written)
 
 
+def test_sarif_has_no_link_of_a_compiler(tmp_path: Path) -> None:
+    """Viewers make links of `[text](address)` in a message."""
+    hostile = r"see [x](https://x.y) \[y](/z)"
+    log = json.loads(FORMS["sarif"](replace(FOUND, folder=tmp_path, worse=(with_message(RAISED, hostile),))))
+    text = log["runs"][0]["results"][0]["message"]["text"]
+    assert r"see \[x\](https://x.y)" in text
+    assert not re.search(r"(?<!\\)(\\\\)*[\[\]]", text)
+
+
 def test_an_output_in_the_memory_of_an_input_is_named_and_no_reason_to_fail() -> None:
     compared = replace(QUIET, aliased=(WRONG,))
     assert verdict(compared) is Exit.GONE

@@ -135,7 +135,7 @@ def test_three_a_day(context: FilingContext, finding: Draft) -> None:
         filed = entry(context, str(count), NOON + seconds)
         context.ledger.intend(filed)
         if count != 3:  # one of them is an intent that nobody knows the end of
-            context.ledger.filed(filed, count, "url")
+            context.ledger.filed(filed, count, "https://example.org/7")
     refused = entry(context, "refused", NOON)
     context.ledger.intend(refused)
     context.ledger.refused(refused, "no")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import io
 import logging
+import os
 
 import pytest
 from desk import REPO, Place, Watch
 from github_server import RETRY_AFTER, TOKEN, Fault, GitHubServer
 
 from fuzzer.filing.ledger import State
-from fuzzer.filing.tracker import Lost, Refused, Status, Unchanged, Unreachable, Written, place_of
+from fuzzer.filing.time_budget import TimeBudget
+from fuzzer.filing.tracker import Denied, Lost, Refused, Status, Unchanged, Unreachable, Written, place_of
 from generators.graph import Invalid
 
 pytestmark = pytest.mark.slow
@@ -196,3 +198,24 @@ def test_a_log_of_all_requests_has_no_token(
     root.setLevel(level)
     assert f"/repos/{REPO}/issues" in log.getvalue()  # urllib3's own log
     assert TOKEN not in log.getvalue()
+
+
+def test_a_command_waits_a_bounded_time_in_all(place: Place, server: GitHubServer, watch: Watch) -> None:
+    """The server asks for a wait at each request, and each wait is short enough."""
+    tracker = Place(place.url, place.ledger, watch.patience(attempts=2, in_all=2.5 * RETRY_AFTER)).tracker()
+    server.add_issue(REPO, "title")
+    for _ in range(2):
+        server.faults["GET"] = [Fault.TOO_MANY]
+        assert isinstance(tracker.status(1, ""), Status)
+    server.faults["GET"] = [Fault.TOO_MANY]
+    with pytest.raises(Denied, match=r"its answers take more than [0-9.]+ s together; try again later$"):
+        tracker.status(1, "")
+    assert watch.slept == [RETRY_AFTER] * 2
+
+
+def test_time_that_requests_take_counts() -> None:
+    time_budget = TimeBudget("there", 1e-9, lambda seconds: None)
+    with time_budget.of_a_request():
+        os.getpid()
+    with pytest.raises(Denied, match="there: its answers take more than 1e-09 s together"), time_budget.of_a_request():
+        pass

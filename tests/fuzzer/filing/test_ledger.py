@@ -47,7 +47,7 @@ def test_nobody_intends_it_twice(path: Path, step: Step) -> None:
     with Ledger(path) as ledger, Ledger(path) as other:
         ledger.intend(ENTRY)
         if step is Step.FILED:
-            ledger.filed(ENTRY, 7, "u")
+            ledger.filed(ENTRY, 7, "https://7")
         with pytest.raises(sqlite3.IntegrityError):
             other.intend(replace(ENTRY, nonce="other"))
         assert ledger.entry(PLACE, "0123").nonce == "nonce"
@@ -66,8 +66,8 @@ def test_comments(path: Path) -> None:
         ledger.intend_comment(COMMENT)
         with pytest.raises(sqlite3.IntegrityError):
             ledger.intend_comment(COMMENT)
-        ledger.commented(COMMENT, "url")
-        assert ledger.comments(PLACE, 7) == [replace(COMMENT, url="url")]
+        ledger.commented(COMMENT, "https://8")
+        assert ledger.comments(PLACE, 7) == [replace(COMMENT, url="https://8")]
         ledger.forget_comment(COMMENT)
         assert ledger.comments(PLACE, 7) == []
 
@@ -146,6 +146,36 @@ def test_a_damaged_ledger_is_refused_with_advice(path: Path, change: str, messag
         db.execute(change)
     with pytest.raises(Invalid, match=f"{path}: .*{message}.*; name another with --ledger"), Ledger(path) as ledger:
         ledger.entries(step=Step.INTENDED)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("UPDATE issues SET url = 'javascript:alert(1)'", "Expected `str` matching regex"),
+        ("UPDATE comments SET intended = 'soon'", "Expected `float`, got `str`"),
+        ("UPDATE comments SET body = x'ff'", "Expected `str`, got `bytes`"),
+        ("UPDATE comments SET url = 'javascript:alert(1)'", "Expected `str` matching regex"),
+        ("UPDATE pauses SET since = x'ff'", "Expected `float`, got `bytes`"),
+        ("UPDATE pauses SET why = x'ff'", "Expected `str`, got `bytes`"),
+    ],
+)
+def test_each_column_of_a_row_must_have_its_form(path: Path, change: str, message: str) -> None:
+    with Ledger(path) as ledger:
+        ledger.intend(ENTRY)
+        ledger.intend_comment(COMMENT)
+        ledger.set_pause(PLACE, "too few")
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute(change)
+    with Ledger(path) as ledger, pytest.raises(Invalid, match=f"{path}: {message}.*; name another with --ledger"):
+        (ledger.entries(step=Step.INTENDED), ledger.comments(PLACE, 7), ledger.pause(PLACE))
+
+
+def test_a_ledger_with_a_second_name_is_not_written(path: Path, tmp_path: Path) -> None:
+    with Ledger(path):
+        pass
+    os.link(path, tmp_path / "mine")
+    with pytest.raises(Invalid, match="the file has a second name, a hard link; replace it by a copy; name another"):
+        Ledger(path)
 
 
 def test_a_pipe_in_place_of_the_ledger_is_not_waited_for(path: Path) -> None:

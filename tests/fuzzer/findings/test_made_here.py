@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from fuzzer.campaign.store.store import Store
-from fuzzer.findings import finding_file, made_here
+from fuzzer.findings import finding_file, made_here, record
 from fuzzer.report import add_to
 from fuzzer.signature.blame import Introduction
 from fuzzer.system.state_folder import state_folder
@@ -122,6 +123,31 @@ def test_a_finding_is_saved_where_there_can_be_no_key(
         assert doc is not None
         assert finding_file.read(store.crashes / doc.slug).signature == doc.signature
     assert "its scripts need --trust later" in capsys.readouterr().err
+
+
+def test_what_is_put_into_the_folder_meanwhile_gets_no_mark(finding: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process changes the case after each time that files were read."""
+    read = made_here.plain_files
+
+    def read_and_swapped(folder: Path, names: Collection[str]) -> dict[str, bytes]:
+        found = read(folder, names)
+        if folder == finding and names == made_here.MARKED:
+            (finding / "case.json").write_bytes(b'{"hostile": 1}')
+        return found
+
+    with monkeypatch.context() as context:
+        context.setattr(made_here, "plain_files", read_and_swapped)
+        made_here.write(finding, {"issue.md": b"more"})
+    assert made_here.why_not(finding) == CHANGED
+
+
+def test_what_was_checked_is_what_is_decoded(finding: Path) -> None:
+    own = made_here.own(finding)
+    before = record.read(finding)
+    (finding / "case.json").write_bytes(b'{"hostile": 1}')
+    assert own.record().doc == before.doc
+    with pytest.raises(made_here.NotMadeHere, match=CHANGED):
+        made_here.own(finding)
 
 
 @pytest.mark.parametrize("replaced", ["crashes", "the finding"])

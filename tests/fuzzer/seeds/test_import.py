@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from archives import document, node, write
 from in_process import fuzz
 from onnx import TensorProto, helper
+from shapes import nested
 
 from fuzzer.campaign.cases.cases import random_cases
 from fuzzer.campaign.plan.settings import LaneMix, Settings
@@ -26,6 +28,7 @@ from fuzzer.seeds.extract import Extracted
 from fuzzer.seeds.imported import MOST_REASONS, Imported, files_of, run
 from fuzzer.seeds.resolve import resolve
 from fuzzer.seeds.sample import Sample
+from fuzzer.system import untrusted_files
 from fuzzer.system.terminal import MOST_CHARACTERS, one_sentence
 from generators import case_file
 from generators.check import check
@@ -239,6 +242,30 @@ def test_a_link_out_of_a_folder_of_models_is_not_followed(tmp_path: Path) -> Non
     (zoo / "c.onnx").symlink_to(outside)
     assert files_of(zoo) == [zoo / "a.onnx", zoo / "b.onnx"]
     assert files_of(zoo / "c.onnx") == [zoo / "c.onnx"]  # the user has named it
+
+
+def test_deep_folders_of_models(tmp_path: Path) -> None:
+    """Also a file whose path is too long for the system."""
+    zoo = tmp_path / "zoo"
+    zoo.mkdir()
+    for folder, name, count in (("a", "d", 1200), ("b", "n" * 255, 40)):
+        deepest = nested(str(zoo / folder), name, count)
+        os.close(os.open(f"{folder}.onnx", os.O_CREAT, dir_fd=deepest))
+        os.close(deepest)
+    found = files_of(zoo)
+    assert [path.name for path in found] == ["a.onnx", "b.onnx"]
+    _, refused = run(found, tmp_path / "campaign", 20)
+    assert refused[0].startswith(f"{zoo}/a/d/d/d/")
+    assert refused[1].endswith("b.onnx: File name too long")
+    assert untrusted_files.remove(untrusted_files.real(zoo)), "pytest cannot delete deep folders"
+
+
+def test_a_folder_with_too_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(untrusted_files, "MOST_LISTED", 1)
+    for name in ("a.onnx", "b.onnx"):
+        (tmp_path / name).write_bytes(b"x")
+    with pytest.raises(Invalid, match=r": it has more than 1 files and folders: name a folder with fewer$"):
+        files_of(tmp_path)
 
 
 def test_inputs_and_open_sizes_of_a_file_make_calls_known(tmp_path: Path) -> None:

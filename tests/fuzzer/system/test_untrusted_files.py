@@ -146,3 +146,57 @@ def test_a_folder_of_children_replaces_what_they_put_in_its_place(
     untrusted_files.make_folder(folder)
     assert os.listdir(folder) == ["log"], "a folder stays"
     outside.assert_untouched()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SHAPES)
+def test_what_a_lane_made_is_listed(campaign: Path, outside: Outside, name: str) -> None:
+    make(name, campaign / "made", outside)
+    (campaign / "z").mkdir()
+    (campaign / "z" / "last").touch()
+    outside.watch()
+    listed = {(*way, name) for way, name, _ in untrusted_files.everything_in(campaign, 600.0)}
+    assert {("made",), ("z",), ("z", "last")} <= listed
+    assert not any(part in ("mine", "tmpa") for way in listed for part in way), "nothing outside is listed"
+    outside.assert_untouched()
+
+
+def test_all_of_deep_folders_is_listed(campaign: Path, outside: Outside) -> None:
+    make("nested_folders", campaign / "a", outside)
+    make("path_beyond_the_limit", campaign / "b", outside)
+    listed = [(len(way), name) for way, name, _ in untrusted_files.everything_in(campaign, 600.0)]
+    assert sorted(name for depth, name in listed if depth == 41) == ["d", "link", "pipe"]
+    assert max(depth for depth, name in listed if name == "d") == 1200
+    assert len(listed) == 2 + 1200 + 40 + 2
+
+
+def test_folders_that_move_while_they_are_listed(tmp_path: Path) -> None:
+    """The walk goes on in the next folder that is still there."""
+    for path in ("top/a/b/c", "top/a/x", "top/z", "other"):
+        (tmp_path / path).mkdir(parents=True)
+    (tmp_path / "other" / "mine").touch()
+    listed = []
+    for way, name, _ in untrusted_files.everything_in(tmp_path / "top", 600.0):
+        listed.append("/".join((*way, name)))
+        if name == "c":
+            (tmp_path / "top" / "a" / "b").rename(tmp_path / "other" / "b")
+    assert set(listed) == {"a", "z", "a/b", "a/x", "a/b/c"}
+
+
+def test_a_listing_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(4):
+        (tmp_path / str(number)).mkdir()
+    assert len(list(untrusted_files.everything_in(tmp_path, 600.0))) == 4
+    with pytest.raises(untrusted_files.NotListed, match="it has more than 0 files and folders"):
+        list(untrusted_files.everything_in(tmp_path, -1.0))
+    monkeypatch.setattr(untrusted_files, "MOST_LISTED", 3)
+    with pytest.raises(untrusted_files.NotListed, match="it has more than 3 files and folders"):
+        list(untrusted_files.everything_in(tmp_path, 600.0))
+
+
+def test_a_listing_takes_few_descriptors(campaign: Path, outside: Outside) -> None:
+    make("nested_folders", campaign / "a", outside)
+    before = len(os.listdir("/proc/self/fd"))
+    most = max(len(os.listdir("/proc/self/fd")) for _ in untrusted_files.everything_in(campaign, 600.0))
+    assert most <= before + 4
+    assert len(os.listdir("/proc/self/fd")) == before

@@ -179,6 +179,13 @@ def test_a_failed_installation_leaves_nothing(cache: Path, tmp_path: Path, monke
 # --- the stub of the driver
 
 
+def test_no_module_of_the_working_directory_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "ctypes.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'x').close()\n")
+    monkeypatch.chdir(tmp_path)
+    relay._has_driver(Path(sys.executable))
+    assert not (tmp_path / "ran").exists()
+
+
 @pytest.mark.programs("cc", "nm")
 def test_the_stub_has_what_the_library_lacks_of_the_driver(tmp_path: Path) -> None:
     source, library = tmp_path / "tvm.c", tmp_path / "libtvm.so"
