@@ -6,7 +6,6 @@ Findings and the corpus are never removed.
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Callable
