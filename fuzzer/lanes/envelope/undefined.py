@@ -11,7 +11,8 @@ import torch
 from fuzzer.lanes.envelope.other_sizes import OtherSizes
 from generators.graph import DType, Node
 from generators.op import Types
-from generators.undefined import Call, Places, attributes_of, rows_of_node
+from generators.undefined import Call, Places
+from generators.undefined.unlisted import attributes_of, rows_of_node
 
 Tensors = tuple[torch.Tensor, ...]
 Compute = Callable[[Sequence[torch.Tensor]], Tensors]
