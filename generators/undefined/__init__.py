@@ -7,5 +7,3 @@ from generators.undefined.table import INTEGER_QUOTIENT as INTEGER_QUOTIENT
 from generators.undefined.table import ROWS as ROWS
 from generators.undefined.table import Undefined as Undefined
 from generators.undefined.table import rows_of as rows_of
-from generators.undefined.unlisted import attributes_of as attributes_of
-from generators.undefined.unlisted import rows_of_node as rows_of_node

@@ -11,7 +11,8 @@ import torch
 from fuzzer.lanes.envelope.other_sizes import OtherSizes
 from generators.graph import DType, Node
 from generators.op import Types
-from generators.undefined import Call, Places, attributes_of, rows_of_node
+from generators.undefined import Call, Places
+from generators.undefined.unlisted import attributes_of, rows_of_node
 
 Tensors = tuple[torch.Tensor, ...]
 Compute = Callable[[Sequence[torch.Tensor]], Tensors]
@@ -57,7 +58,9 @@ class UndefinedResults:
                 mask |= moved
         if places.positions and _has_equals(args[0]):
             made = compute(args)
-            others = [compute([_distinguished(args[0], other), *args[1:]]) for other in OTHERS]
+            axis = self._attrs.get("dim")
+            along = axis if isinstance(axis, int) and args[0].dim() else None
+            others = [compute([_distinguished(args[0], other, along), *args[1:]]) for other in OTHERS]
             for number in places.positions:
                 for other in others:
                     masks[number] |= other[number] != made[number]
@@ -101,12 +104,28 @@ def _has_equals(numbers: torch.Tensor) -> bool:
     return bool(np.unique(array).size < array.size)
 
 
-def _distinguished(numbers: torch.Tensor, other: int) -> torch.Tensor:
+def _distinguished(numbers: torch.Tensor, other: int, axis: int | None) -> torch.Tensor:
     """Numbers in the same order, in which equal ones follow each other in another order for each of `OTHERS`. NaN is
-    the largest number."""
+    the largest number. `axis`: along which numbers are ranked, if they are. Equal ones are turned by one place along
+    it in the last of `OTHERS`, so that no place of a ranking has the same number of them in all orders."""
     array = numbers.detach().numpy()
     ranks = np.unique(array, return_inverse=True)[1].reshape(array.shape).astype(np.float64)
-    return torch.from_numpy(ranks + _order(array.shape, other) / (2.0 * array.size))
+    order = _turned(ranks, axis) if axis is not None and other == OTHERS[-1] else _order(array.shape, other)
+    return torch.from_numpy(ranks + order / (2.0 * array.size))
+
+
+def _turned(ranks: npt.NDArray[np.float64], axis: int) -> npt.NDArray[np.float64]:
+    """0, 1, 2, ... for the second, third, ... of equal numbers along the axis, and the largest for the first."""
+    sequence = np.argsort(ranks, axis, kind="stable")
+    ranked = np.take_along_axis(ranks, sequence, axis)
+    count = ranks.shape[axis]
+    places = np.moveaxis(np.broadcast_to(np.arange(count), (*np.delete(ranks.shape, axis), count)), -1, axis)
+    begins = ranked != np.roll(ranked, 1, axis)
+    begins |= places == 0
+    turned = np.where(begins, float(count), places)
+    order = np.empty_like(turned)
+    np.put_along_axis(order, sequence, turned, axis)
+    return order
 
 
 def _moved(numbers: torch.Tensor, eps: float, other: int) -> torch.Tensor:

@@ -501,6 +501,32 @@ def test_equal_numbers_may_be_taken_in_any_order(name: str) -> None:
     assert tried >= 3
 
 
+RANKINGS: dict[str, dict[str, Any]] = {
+    "sort": RANKING,
+    "argsort": RANKING,
+    "topk": {"k": 9, "dim": 0},
+    **{f"{name}_dim": {"dim": 0} for name in ("median", "nanmedian")},
+    "kthvalue": {"k": 6, "dim": 0},
+}
+
+
+@pytest.mark.parametrize("name", RANKINGS)
+@pytest.mark.parametrize("turned", [False, True])
+def test_each_place_of_equal_numbers_in_a_ranking_is_open(name: str, turned: bool) -> None:
+    """Also a place that has the same one of them in each of a few orders, as the middle one from the front and the
+    back."""
+    attrs = {key: 1 if key == "dim" and turned else value for key, value in RANKINGS[name].items()}
+    results = "y0" if name == "argsort" else "v0 y0"
+    several = np.repeat(np.arange(3), (4, 3, 4)).astype(np.float32)
+    for seed in range(30):
+        numbers = np.random.default_rng(seed).permuted(np.tile(several, (2, 1)), axis=1)
+        given = numbers if turned else numbers.T.copy()
+        types = {"x0": f"float32[{','.join(map(str, given.shape))}]"}
+        call: Call = (results, name, "x0", attrs)
+        (right,) = reference_of(case_of(types, (call,), "y0", lambda item, given=given: given))
+        assert right.ill.all(), given
+
+
 def legal_positions(case: Case, item: Input, distinguished: Array) -> Array:
     """The positions of a case whose inputs have no equal numbers any more."""
     return Program(replace(case, tensors={**case.tensors, item.value.name: distinguished}), TORCH_DIALECT).run(PLAIN)[0]
