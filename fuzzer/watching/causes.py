@@ -11,6 +11,7 @@ from pathlib import Path
 
 from fuzzer.campaign.plan import last_run
 from fuzzer.campaign.store.layout import PARKED, WAITING
+from fuzzer.campaign.store.state import State
 from fuzzer.campaign.triage.provisional import Cause, further_sightings, provisional_causes
 from fuzzer.findings import finding_file
 from fuzzer.findings import merge as merging
@@ -53,6 +54,7 @@ class Causes:
     unreadable          for each finding, and for a list of duplicates or the counters, that cannot be read, the reason
     met                 by slug, how many tests met a finding
     began               when the last run began, as Unix time; None where no run is recorded
+    last                by slug, the Unix time at which a test was last counted for a finding
     """
 
     campaign: Path
@@ -70,6 +72,7 @@ class Causes:
     unreadable: Sequence[str] = ()
     met: Mapping[str, int] = field(default_factory=dict)
     began: float | None = None
+    last: Mapping[str, float] = field(default_factory=dict)
 
     def is_new(self, family: Family) -> bool:
         """Whether the last run found one of its findings."""
@@ -176,9 +179,9 @@ def causes_in(campaign: Path) -> Causes:
     duplicates = merging.duplicates_by_slug([doc for _, doc in read], merged)
     kept = [(folder, doc) for folder, doc in read if doc.slug in duplicates]
     try:
-        met = counted_in(campaign).found
+        counted = counted_in(campaign)
     except Invalid as error:  # `fuzz status --repair` makes the index again
-        met = {}
+        counted = State(0)
         unreadable.append(str(error))
     shipped = _shipped(campaign / finding_file.CRASHES, {doc.slug for _, doc in read})
     families = ranked(kept, shipped)
@@ -200,9 +203,15 @@ def causes_in(campaign: Path) -> Causes:
         shipped,
         len(finding_file.folders_in(campaign / PARKED)),
         unreadable,
-        {doc.slug: met[doc.signature] for doc in docs if doc.signature in met},
+        _by_slug(docs, counted.found),
         last_run.began(campaign),
+        _by_slug(docs, counted.last),
     )
+
+
+def _by_slug(docs: Iterable[FindingDoc], numbers: Mapping[str, int]) -> dict[str, int]:
+    """What is known by signature, by the slugs of findings."""
+    return {doc.slug: numbers[doc.signature] for doc in docs if doc.signature in numbers}
 
 
 def _is_of_tvm(doc: FindingDoc) -> bool:

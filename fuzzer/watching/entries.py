@@ -26,6 +26,7 @@ class Facts:
     shipped  the names of those that ship with difftvm
     began    when the last run began, as Unix time; None where no run is recorded
     now      the Unix time of the list
+    last     by name, the Unix time at which a test was last counted for a finding
     """
 
     folders: Mapping[str, Path]
@@ -33,10 +34,11 @@ class Facts:
     shipped: frozenset[str] = frozenset()
     began: float | None = None
     now: float = field(default_factory=time.time)
+    last: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, causes: Causes) -> Facts:
-        return cls(causes.folders, causes.met, causes.shipped, causes.began)
+        return cls(causes.folders, causes.met, causes.shipped, causes.began, last=causes.last)
 
     @classmethod
     def of_new(cls, campaign: Path, docs: Sequence[FindingDoc]) -> Facts:
@@ -65,15 +67,20 @@ def _words(family: Family, facts: Facts) -> Iterator[str]:
         yield number_of(len(own), "finding")
     if len(own) < len(docs):
         yield f"perhaps the known {docs[len(own)].slug}"
+    last = max((facts.last.get(doc.slug, 0.0) for doc in docs), default=0.0)
+    found = max((doc.found for doc in docs if doc.slug not in facts.shipped), default=0.0)
     if met := sum(facts.met.get(doc.slug, 0) for doc in docs):
-        yield f"met in {number_of(met, 'test')}"
+        yield f"met in {number_of(met, 'test')}{f', last {_ago(last, facts)}' if last else ''}"
     elif known:
         yield "not met"
-    last = max((doc.found for doc in docs if doc.slug not in facts.shipped), default=0.0)
-    if last:
-        yield f"found {duration(max(0.0, facts.now - last))} ago"
+    if found and not last:
+        yield f"found {_ago(found, facts)}"
     if not known and all(map(condition.missing, docs)):
         yield condition.MISSING
+
+
+def _ago(at: float, facts: Facts) -> str:
+    return f"{duration(max(0.0, facts.now - at))} ago"
 
 
 def entries(

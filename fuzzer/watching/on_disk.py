@@ -29,6 +29,7 @@ class CampaignCounters:
     total   the counters of all of them together
     found   by signature, the number of tests that met a finding, in all of them
     known   by name, the number of tests that met known behaviour, in all of them
+    last    by signature, the Unix time at which a test of any of them was last counted for a finding
     merged  the campaigns that were merged into it, the largest first
     """
 
@@ -36,6 +37,7 @@ class CampaignCounters:
     total: Counters
     found: dict[str, int]
     known: dict[str, int]
+    last: dict[str, int]
     merged: Sequence[Origin]
 
     @property
@@ -65,11 +67,14 @@ def counters_of(read: Index) -> CampaignCounters:
     if own is None:
         folder = read.path.parent
         raise Invalid(f"{read.path}: it has no counters yet; `fuzz run --campaign {quote(str(folder))}` writes them")
-    query = "SELECT kind, name, CAST(total(tests) AS INTEGER) FROM counts GROUP BY 1, 2"  # sum() may overflow
-    counted = read.rows(tuple[str, str, int], query)
-    found, known = ({name: tests for kind, name, tests in counted if kind == wanted} for wanted in ("finding", "known"))
+    query = (
+        "SELECT kind, name, CAST(total(tests) AS INTEGER), max(tests) FROM counts GROUP BY 1, 2"  # sum() may overflow
+    )
+    counted = read.rows(tuple[str, str, int, int], query)
+    found, known = ({name: n for kind, name, n, _ in counted if kind == wanted} for wanted in ("finding", "known"))
+    last = {name: latest for kind, name, _, latest in counted if kind == "last"}
     merged = [(name, seed, counters.tests) for name, seed, counters in read.origins()[1:]]
-    return CampaignCounters(own, read.totals(), found, known, sorted(merged, key=lambda origin: -origin[2]))
+    return CampaignCounters(own, read.totals(), found, known, last, sorted(merged, key=lambda origin: -origin[2]))
 
 
 def counted_in(folder: Path) -> State:
@@ -81,7 +86,8 @@ def counted_in(folder: Path) -> State:
         with opened(folder) as read:
             if read.state() is not None:
                 counted = counters_of(read)
-                return State(counted.own.seed, counters=counted.total, found=counted.found, known=counted.known)
+                sums = counted.total, counted.found, counted.known
+                return State(counted.own.seed, 0, *sums, last=counted.last)
     return state.read(folder) or State(0)
 
 

@@ -48,7 +48,8 @@ def panel(snapshot: Snapshot, monotonic: float, width: int, height: int, *, stat
     """A snapshot as lines for a terminal of this size: none is wider, and there is room for the cursor below them.
     `stats` adds what serves those who develop difftvm: where time and memory go, and how lanes end."""
     head = [*_of_run(snapshot), *_of_lanes_that_fail(snapshot)]
-    foot = [*_of_work(snapshot, monotonic), *(_of_numbers(snapshot) if stats else ())]
+    keys = _named("keys", phase_lines.keys(snapshot), "dim")
+    foot = [*_of_work(snapshot, monotonic), keys, *(_of_numbers(snapshot) if stats else ())]
     room = height - 1 - len(head) - len(foot)
     causes = list(_of_causes(snapshot, room))
     lanes = list(_of_lanes(snapshot, room - len(causes))) if stats else []
@@ -65,7 +66,8 @@ def _of_run(snapshot: Snapshot) -> Iterator[Text]:
     phase = snapshot.phase
     drawn = "" if phase.part is None else f"{bar(phase.part, BAR)} "
     yield _named(phase.phase, f"{drawn}{phase_lines.how_far(snapshot)}")
-    yield _named("", phase_lines.what_next(snapshot), "dim")
+    if following := phase_lines.what_next(snapshot):
+        yield _named("", following, "dim")
     if snapshot.aim:
         yield _named("aim", snapshot.aim)
     if snapshot.errors:

@@ -1,4 +1,4 @@
-"""What a run does now, in words: its phase, how far that is, what comes next, and how to end it."""
+"""What a run does now, in words: its phase, how far that is, what comes next, and the keys that end and pause it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from fuzzer.system.terminal import number_of
 from fuzzer.watching.formatting import duration
 from fuzzer.watching.snapshot import Snapshot
 
-ENDS_WELL = "ctrl-C ends it and loses nothing"
-ENDS_AT_ONCE = "ctrl-C twice ends it at once"
+KEYS = "ctrl-C ends the run and loses nothing; ctrl-Z pauses it, fg goes on"
+KEYS_AT_THE_END = "ctrl-C twice ends the run at once"
 
 
 def how_far(snapshot: Snapshot) -> str:
@@ -39,19 +39,21 @@ def _counts(snapshot: Snapshot) -> list[str]:
 
 
 def what_next(snapshot: Snapshot) -> str:
-    """What comes after this phase, and how to end it."""
+    """What comes after this phase; "" where nothing does."""
     limits = snapshot.limits
     match snapshot.phase.phase:
         case Phase.FUZZING:
             ends = limits.seconds is not None or limits.tests is not None
-            drains = ends and snapshot.drain > 0
-            return f"then triage for up to {duration(snapshot.drain)}; {ENDS_WELL}" if drains else ENDS_WELL
-        case Phase.FINISHING:
-            return ENDS_AT_ONCE
+            return f"then triage for up to {duration(snapshot.drain)}" if ends and snapshot.drain > 0 else ""
         case Phase.TRIAGE if limits.tests != 0:
-            return f"the tests of this run are over; {ENDS_WELL}"
+            return "the tests of this run are over"
         case _:
-            return ENDS_WELL
+            return ""
+
+
+def keys(snapshot: Snapshot) -> str:
+    """The keys that end and pause the run."""
+    return KEYS_AT_THE_END if snapshot.phase.phase is Phase.FINISHING else KEYS
 
 
 def short(snapshot: Snapshot) -> str:

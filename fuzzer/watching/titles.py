@@ -26,6 +26,10 @@ WRONG = {
     Kind.NONDETERMINISTIC: "gives different results in different processes",
     Kind.DIED: "ends the process",
     Kind.TIMED_OUT: "does not come to an end",
+    Kind.OUT_OF_BOUNDS_READ: "reads outside a tensor",
+    Kind.OUT_OF_BOUNDS_WRITE: "writes outside a tensor",
+    Kind.UNINITIALISED_READ: "reads unwritten memory",
+    Kind.SLOW: "compiles more slowly than needed",
 }
 """What a sighting shows, where its kind says it in a few words."""
 

@@ -106,7 +106,7 @@ class Index:
                 db.execute("DELETE FROM outcomes WHERE origin = ? AND test = ?", (OWN, test.number))
                 rows = [(OWN, test.number, self._lane(name), turn, *rest) for turn, name, *rest in in_turn(test)]
                 db.executemany("INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?)", rows)
-            for kind, counted in (("finding", state.found), ("known", state.known)):
+            for kind, counted in (("finding", state.found), ("known", state.known), ("last", state.last)):
                 rows_of_kind = [(kind, name, OWN, count) for name, count in counted.items()]
                 db.executemany("INSERT OR REPLACE INTO counts VALUES (?, ?, ?, ?)", rows_of_kind)
             notable_tests.write(db, OWN, observations, documents)
@@ -319,8 +319,9 @@ class Index:
         counted = self.rows(tuple[str, str, Count], "SELECT kind, name, tests FROM counts WHERE origin = ?", OWN)
         with self._guard:
             decoded = _counters(counters)
-        by_kind = {kind: {name: n for k, name, n in counted if k == kind} for kind in ("finding", "known")}
-        return State(seed, next_test, decoded, by_kind["finding"], by_kind["known"], campaign)
+        by_kind = {kind: {name: n for k, name, n in counted if k == kind} for kind in ("finding", "known", "last")}
+        found, known, last = by_kind.values()
+        return State(seed, next_test, decoded, found, known, campaign, last=last)
 
     def each(self, row: type[T], query: str, *values: object) -> Iterator[T]:
         """The rows of a query, each checked to have the type `row`: SQLite lets every column hold every type."""

@@ -31,6 +31,7 @@ class State(msgspec.Struct, forbid_unknown_fields=True):
     next_test bounded like a count: a run counts on from it
     found     by signature, the number of tests that met a finding
     known     by name, the number of tests that met known behaviour
+    last      by signature, the Unix time at which a test was last counted for a finding
     campaign  a random name, different for each campaign
     """
 
@@ -41,6 +42,7 @@ class State(msgspec.Struct, forbid_unknown_fields=True):
     known: dict[str, Count] = msgspec.field(default_factory=dict)
     campaign: str = ""
     format: int = FORMAT
+    last: dict[str, Count] = msgspec.field(default_factory=dict)
 
 
 def begun(seed: int | None) -> State:

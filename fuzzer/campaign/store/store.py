@@ -294,6 +294,7 @@ class Store:
         """Count tests that met a finding."""
         with self._lock:
             self.state.found[key] = self.state.found.get(key, 0) + tests
+            self.state.last[key] = int(time.time())
 
     def _count_known(self, entry: known_behaviour.KnownIssue, tests: int = 1) -> None:
         self.state.known[entry.name] = self.state.known.get(entry.name, 0) + tests

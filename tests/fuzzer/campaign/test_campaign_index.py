@@ -56,7 +56,7 @@ def test_tests_from_a_number_on_are_the_campaigns_own(tmp_path: Path) -> None:
 
 
 def test_what_is_written_reads_back(tmp_path: Path) -> None:
-    books = State(7, 2, found={"0a": 3}, known={"integer-power": 1}, campaign="me")
+    books = State(7, 2, found={"0a": 3}, known={"integer-power": 1}, campaign="me", last={"0a": 1_700_000_000})
     books.counters.tests = 2
     rows = [index_row(0, 0.5, {TORCH: Ran(()), ONNXRUNTIME: Skipped("no")}), index_row(1, 0.25, {TORCH: Ran(())})]
     with Index(tmp_path) as written:

@@ -68,5 +68,5 @@ def test_the_words_and_numbers_on_disk() -> None:
     """A change here loses what campaigns have written."""
     assert (index.NAME, index.OWN, waiting.MET) == ("index.sqlite", 1, ".met")
     written = msgspec.to_builtins(State(7, found={"0a": 1}))
-    assert list(written) == ["seed", "next_test", "tally", "seen", "known", "campaign", "format"]
+    assert list(written) == ["seed", "next_test", "tally", "seen", "known", "campaign", "format", "last"]
     assert (MAX_REASONS, OTHER_REASONS) == (500, "(other reasons)")

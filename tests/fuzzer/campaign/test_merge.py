@@ -23,7 +23,7 @@ from fuzzer.lanes import TORCH
 from fuzzer.system.machine_facts import MachineFacts
 from fuzzer.triage.investigate import Investigated, Sighting
 from fuzzer.watching.finding_summary import found_at
-from fuzzer.watching.on_disk import counters_of
+from fuzzer.watching.on_disk import counted_in, counters_of
 from generators.graph import Invalid
 from oracles.outcome import Ran
 
@@ -222,6 +222,14 @@ def test_sums_beyond_sqlite_s_integers_can_be_read(tmp_path: Path) -> None:
     with Index(folder, writes=False) as read:
         assert read.operators() == [("relu", "torch", "ran", HUGE)]
         assert counters_of(read).found == {"x": HUGE}
+
+
+def test_a_finding_was_met_last_in_the_campaign_that_met_it_last(tmp_path: Path) -> None:
+    folder = campaign(tmp_path / "a", 1, 3)
+    with closing(sqlite3.connect(folder / "index.sqlite")) as db:
+        db.executemany("INSERT INTO counts VALUES ('last', 'x', ?, ?)", [(2, 300), (3, 100)])
+        db.commit()
+    assert counted_in(folder).last == {"x": 300}
 
 
 def test_books_that_were_lost_with_the_index_come_back_when_it_is_done_again(tmp_path: Path, make: Make) -> None:

@@ -282,7 +282,7 @@ def test_the_findings_of_one_cause_are_one_entry_and_all_are_listed_on_request(
         ]
     out, _ = printed(capsys, tmp_path)
     assert sum("  internal-error-" in line for line in out) == 1
-    assert "; met in 3 tests; " in out[1]
+    assert "; met in 3 tests, last " in out[1]
     assert "  [3 findings; " in out[1]
     assert out[-1].startswith("1 confirmed cause: 1 high; 3 findings; next: ")
     out, _ = printed(capsys, tmp_path, everything=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -30,8 +31,10 @@ from fuzzer.watching.cause_lines import (
 )
 from fuzzer.watching.cause_rows import rows_of
 from fuzzer.watching.causes import SHIPPED, CauseCounts, causes_in
+from fuzzer.watching.entries import Facts, entry
 from fuzzer.watching.glance import confirmed_lines, glance, waiting_lines
 from fuzzer.watching.ranking import Grouping
+from fuzzer.watching.titles import Titles
 from oracles.finding import Component
 
 Make = Callable[..., tuple[Investigated, Sighting]]
@@ -173,8 +176,10 @@ def test_what_the_last_run_found_is_new(tmp_path: Path, make: Make) -> None:
     ]
     assert [folder.name for folder in listed.folders] == [docs[1].slug, docs[0].slug, docs[2].slug]
     title = "Compiling `torch.abs` fails: no abs in `LayoutOf`"
-    assert lines[1].startswith(f"  1  high      {title}  [new; met in 1 test; found ")
-    assert lines[5].endswith(f"  [known; met in 1 test]  {docs[2].slug}")
+    assert re.match(rf"  1  high      {re.escape(title)}  \[new; met in 1 test, last \d+ s ago; ", lines[1])
+    assert re.search(rf"  \[known; met in 1 test, last \d+ s ago\]  {docs[2].slug}$", lines[5])
+    before = replace(Facts.of(causes), last={}, now=1000.0)  # an earlier version has counted the tests
+    assert "  [met in 1 test; found 15 min 00 s ago; " in entry(causes.confirmed[0], before, Titles())
     assert ["condition not yet looked for" in line for line in lines[1:6:2]] == [True, True, False]
     assert f"condition not yet looked for: 2 causes; `{command('scope', 1)}` looks for the first of them" in lines
     (tmp_path / last_run.NAME).write_text('{"began": 1000}')

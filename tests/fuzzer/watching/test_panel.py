@@ -29,7 +29,7 @@ def test_eighty_columns() -> None:
     assert shown() == [
         "difftvm  TVM 0.27.0.post1  /campaigns/night  seed 99",
         "fuzzing    ██████████░░░░░░░░░░ 1 h 02 min, up to 57 min 55 s left",
-        "           then triage for up to 1 min 00 s; ctrl-C ends it and loses nothing",
+        "           then triage for up to 1 min 00 s",
         "!! relax-export-c: 4 results in its newest 40 runs, 95% before; 36 raised",
         "new        1 critical, 1 high",
         "  high     `torch.where` gives float32 instead of int64 (converter `_where`)",
@@ -43,11 +43,12 @@ def test_eighty_columns() -> None:
         "now        2 s testing case 12346",
         "           40 s reducing `square` (died)",
         "tests      1,850 in this run; 0.50/s; 2 refused by PyTorch (normal)",
+        "keys       ctrl-C ends the run and loses nothing; ctrl-Z pauses it, fg goes on",
     ]
 
 
 def test_with_numbers_for_those_who_develop_difftvm() -> None:
-    assert shown(stats=True)[16:] == [
+    assert shown(height=25, stats=True)[17:] == [
         "campaign   12345 tests in all its runs; process 4321",
         "triage     33% of the CPU of lanes so far; it gets 35% while sightings wait",
         "CPU        compile 50%, export 20%, import 12%, run 10%; supervisor 3.1%",
@@ -75,10 +76,10 @@ def test_a_campaign_that_has_just_begun() -> None:
     assert shown(**nothing) == [
         "difftvm  TVM 0.27.0.post1  /campaigns/night  seed 99",
         "fuzzing    1 h 02 min, no limit",
-        "           ctrl-C ends it and loses nothing",
         "new        nothing is confirmed yet",
         "now        2 of 2 workers idle",
         "tests      1,850 in this run; 0.50/s",
+        "keys       ctrl-C ends the run and loses nothing; ctrl-Z pauses it, fg goes on",
     ]
 
 
@@ -95,7 +96,7 @@ def test_no_line_is_wider_and_there_is_room_for_the_cursor(width: int, height: i
 def test_causes_have_the_room_that_is_left_and_both_lists_a_part_of_it() -> None:
     many = Glance(SEEN.counts, 3, SEEN.confirmed * 5, SEEN.provisional * 10)
     lines = shown(causes=many)
-    assert sum(line.startswith(("  critical", "  high", "  low")) for line in lines) == 6
+    assert sum(line.startswith(("  critical", "  high", "  low")) for line in lines) == 5
     assert sum(line.startswith(("  Perhaps", "  A model")) for line in lines) == 5
     assert len(lines) == 23
 
@@ -149,13 +150,17 @@ def test_each_phase_says_how_far_it_is(limits: RunLimits, phase: PhaseProgress, 
     assert text.endswith(f" {expected}")
 
 
-def test_what_comes_next_and_how_to_end_it() -> None:
-    ends = "ctrl-C ends it and loses nothing"
-    assert shown(drain=0.0)[2].strip() == ends
+def test_what_comes_next() -> None:
     triage = PhaseProgress(Phase.TRIAGE, None, 0.1)
-    assert shown(phase=triage)[2].strip() == f"the tests of this run are over; {ends}"
-    assert shown(phase=triage, limits=RunLimits(tests=0), drain=math.inf)[2].strip() == ends
-    assert shown(phase=PhaseProgress(Phase.FINISHING))[2].strip() == "ctrl-C twice ends it at once"
+    assert shown(phase=triage)[2].strip() == "the tests of this run are over"
+    following = ("then triage", "the tests of this run are over")
+    assert not shown(drain=0.0)[2].strip().startswith(following)
+    assert not shown(phase=triage, limits=RunLimits(tests=0), drain=math.inf)[2].strip().startswith(following)
+
+
+def test_the_keys_that_end_and_pause_a_run() -> None:
+    assert shown()[-1] == "keys       ctrl-C ends the run and loses nothing; ctrl-Z pauses it, fg goes on"
+    assert shown(phase=PhaseProgress(Phase.FINISHING))[-1] == "keys       ctrl-C twice ends the run at once"
 
 
 def test_only_a_worker_that_is_idle_while_tests_go_on_is_marked() -> None:

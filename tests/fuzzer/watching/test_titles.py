@@ -73,4 +73,7 @@ def test_what_is_not_confirmed_has_its_suspect(saved: Path) -> None:
     assert of(doc, Kind.WRONG_VALUE, ["a", "b"], ("a",), Certainty.SEEN) == "`a` gives wrong values"
     assert of(doc, Kind.DIED, ["a", "b"], ("a", "b"), Certainty.ONE_OF) == "Perhaps `a` or `b` ends the process"
     assert of(doc, Kind.DIED, ["a", "b"], (), Certainty.UNKNOWN) == "A model of 2 operators ends the process"
+    assert of(doc, Kind.OUT_OF_BOUNDS_READ, ["a", "b"], ("a", "b"), Certainty.ONE_OF) == (
+        "Perhaps `a` or `b` reads outside a tensor"
+    )
     assert of(doc, Kind.TIMED_OUT, ["a"], (), Certainty.UNKNOWN) == "`a` does not come to an end"
