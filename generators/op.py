@@ -46,6 +46,8 @@ class AttrKind:
     render: Callable[[Attr], str] = repr
     in_double: Callable[[Attr], Attr] = lambda value: value
     """The value that replaces it where the graph is evaluated in double precision."""
+    types: bool = False
+    """Whether a value is a list of the types of operands or results."""
 
 
 def _is_int(value: Attr) -> bool:

@@ -10,6 +10,7 @@ from fuzzer.lanes import TORCH_LANES, needed, plain_routes_beside, plain_sibling
 from fuzzer.signature import Signature, signature_of
 from fuzzer.triage.measured_again import measured_again
 from generators.graph import Case
+from generators.table import TABLE
 from oracles.against_export import disputed_programs
 from oracles.against_onnxruntime import disputed_files
 from oracles.finding import OTHER_LANES, Finding, Kind
@@ -145,11 +146,22 @@ class Reproduction:
 
 
 def try_to_reproduce(run: RunLanes, case: Case, lane: LaneSpec, signature: Signature) -> Reproduction:
-    """Run the lane, and compare its findings with the signature. A case that PyTorch refuses shows no failure."""
+    """Run the lane, and compare its findings with the signature. A case that PyTorch refuses, or that declares other
+    types than the reference gives, shows no failure."""
     observation = observe(run, case, lane, signature)
-    return (
-        Reproduction(observation.shows(signature), observation.findings) if observation.valid else Reproduction(False)
-    )
+    if not gives_declared_types(case, observation.result.outcomes):
+        return Reproduction(False)
+    return Reproduction(observation.shows(signature), observation.findings)
+
+
+def gives_declared_types(case: Case, outcomes: Outcomes) -> bool:
+    """Return whether the reference accepts the case, and gives the types that it declares. Those of a call without a
+    row are inferred by no rule, so that a case with smaller inputs may declare others."""
+    eager = eager_run(outcomes)
+    if eager is None or not any(TABLE[node.op].unlisted for node in case.graph.nodes):
+        return eager is not None
+    given = [(array.shape, array.dtype) for array in eager.outputs]
+    return given == [(type.sizes, type.dtype.numpy) for type in case.bound.output_types]
 
 
 def reproduces(run: RunLanes, case: Case, lane: LaneSpec, signature: Signature) -> bool:

@@ -196,8 +196,8 @@ def _is_type(text: object) -> bool:
 NODE = AttrKind("a node of ONNX: its inputs, outputs and attributes", _is_node)
 OPERATOR_NAME = AttrKind("the name of an operator", lambda v: isinstance(v, str) and OPERATOR.fullmatch(v) is not None)
 VERSION = AttrKind("the version of a domain, or 0 for ONNX's own", lambda v: type(v) is int and 0 <= v <= 1000)
-OPERAND_TYPES = AttrKind("a list of tensor types", partial(_is_types, MOST_OPERANDS))
-RESULT_TYPES = AttrKind("a list of tensor types", partial(_is_types, MOST_RESULTS))
+OPERAND_TYPES = AttrKind("a list of tensor types", partial(_is_types, MOST_OPERANDS), types=True)
+RESULT_TYPES = AttrKind("a list of tensor types", partial(_is_types, MOST_RESULTS), types=True)
 
 
 def _declared(types: Types, attrs: Attrs) -> Types:

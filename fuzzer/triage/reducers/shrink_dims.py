@@ -9,7 +9,6 @@ from fuzzer.triage.reducers.base import Subject
 from generators.graph import Array, Attr, Dim, Graph, Input, Node, TensorType
 from generators.op import SIZES
 from generators.table import TABLE
-from generators.torch.ops.sample import TYPES
 
 LARGE = 128
 """A larger size is not made smaller by one."""
@@ -85,14 +84,14 @@ def _cropped(array: Array, shape: tuple[Dim, ...], end: bool) -> Array:
 
 def _with_sizes(node: Node, size: int, target: int) -> Node:
     """Replace `size` by `target` in attributes that list sizes (reshape, expand, split, normalized_shape), and in the
-    types that a call by its name has. No rule infers these: PyTorch refuses a case that declares others than it
-    gives."""
+    types that a call without a row has. No rule infers these: what declares others than the reference gives shows no
+    failure."""
 
     def adapted(key: str, value: Attr) -> Attr:
         kind = TABLE[node.op].schema[key]
         if kind is SIZES and isinstance(value, tuple):
             return tuple(target if item == size else item for item in value)
-        if kind is TYPES and isinstance(value, tuple):
+        if kind.types and isinstance(value, tuple):
             types = (TensorType.parse(str(text)) for text in value)
             return tuple(str(type.with_shape(*_substituted(type.shape, size, target))) for type in types)
         return value

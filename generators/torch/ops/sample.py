@@ -45,7 +45,7 @@ CALL = AttrKind(
     _is_call,
     in_double=_in_double,
 )
-TYPES = AttrKind("a list of tensor types", _is_types)
+TYPES = AttrKind("a list of tensor types", _is_types, types=True)
 
 
 def _calls(attrs: Attrs) -> Calls:

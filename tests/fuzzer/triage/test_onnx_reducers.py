@@ -19,14 +19,17 @@ from fuzzer.triage.reducers.lower_rank import lower_rank
 from fuzzer.triage.reducers.plain_lane import plain_lane
 from fuzzer.triage.reducers.plain_roles import plain_roles
 from fuzzer.triage.reducers.plain_writing import plain_writing
+from fuzzer.triage.reducers.shrink_dims import shrink_dims
 from fuzzer.triage.reducers.usual_opset import opset_rank, usual_opset
 from fuzzer.triage.reproduce import Reproduction
 from fuzzer.triage.size import size_of
 from generators.choice import NumpySource
-from generators.graph import Array, Case, Form, Invalid, Role
+from generators.graph import Array, Case, Form, Invalid, Role, TensorType
 from generators.limits import Limits
+from generators.onnx.model import Node as OnnxNode
 from generators.onnx.random_graph import generate
 from generators.onnx.schema import newest_opset
+from generators.onnx.unlisted import call_of
 from oracles.lane import LaneSpec
 
 LANES = {lane.name: lane for lane in EVERY_TVM_LANE}
@@ -112,6 +115,21 @@ def test_a_spatial_dimension_of_a_convolution_is_removed_with_its_numbers() -> N
     of = subject({"x0": "float32[1,1,1,5]", "x1": "float32[1,1,1,3]"}, [("v0", "Conv-11", "x0 x1", attrs)], "v0", 17)
     found = [dict(each.graph.nodes[0].attrs) for each in proposed(lower_rank, of)]
     assert any((each["strides"], each["pads"], each["kernel_shape"]) == ((2,), (1, 1), (3,)) for each in found)
+
+
+def test_the_declared_types_of_a_node_without_a_row_follow() -> None:
+    node = OnnxNode("OneHot", ("x0", "w0", "w1"), ("v0",))
+    types = {"x0": "float32[2,5]", "w0": "int64[]", "w1": "float32[2]", "v0": "float32[2,5,4]"}
+    call = call_of(node, 0, {name: TensorType.parse(text) for name, text in types.items()})
+    calls: list[Call] = [("v0", call.op, "x0 w0 w1", dict(call.attrs))]
+    of = subject({name: types[name] for name in ("x0", "w0", "w1")}, calls, "v0", 17)
+    found = [each.graph.nodes[0].attrs for each in proposed(shrink_dims, of)]
+    assert [(each["takes"], each["types"]) for each in found] == [
+        (("float32[2,1]", "int64[]", "float32[2]"), ("float32[2,1,4]",)),
+        (("float32[2,2]", "int64[]", "float32[2]"), ("float32[2,2,4]",)),
+        (("float32[2,4]", "int64[]", "float32[2]"), ("float32[2,4,4]",)),
+        (("float32[1,5]", "int64[]", "float32[1]"), ("float32[1,5,4]",)),
+    ]
 
 
 def test_what_constants_give_stays_constant_until_an_input_will_do() -> None:
