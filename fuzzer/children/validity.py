@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import sys
 import warnings
 from collections.abc import Iterator
@@ -20,11 +21,14 @@ import torch
 
 from fuzzer.lanes.base.arrays import from_torch, laid_out, to_torch
 from fuzzer.lanes.torch.prepared import build_model
-from fuzzer.system import no_network
+from fuzzer.system import confinement, no_network
 from generators import case_file
 from generators.check import check
 from generators.dialect import dialect_named
 from generators.graph import Array, Case, Invalid, holds_floats
+
+MOST_BYTES = 12 << 30
+"""What the process may take: twice the memory of a lane. A reference that needs more raises an exception."""
 
 OK, NOT_FINITE, INVALID, WRONG_TYPE = "ok", "not finite", "invalid", "wrong type"
 
@@ -94,7 +98,9 @@ def _answer(text: bytes, tensors: bytes) -> tuple[str, str]:
 
 
 def main() -> None:
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
     no_network.enter()
+    confinement.enter([])
     prepare()
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # keeps output of libraries out of the answers
