@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import sys
 import warnings
 from collections.abc import Iterator
@@ -24,12 +25,15 @@ from fuzzer.lanes.base.prepared_case import PreparedCase
 from fuzzer.lanes.base.step import Quiet
 from fuzzer.lanes.runners import runner_of
 from fuzzer.lanes.torch.prepared import build_model
-from fuzzer.system import no_network
+from fuzzer.system import confinement, no_network
 from generators import case_file
 from generators.check import check
 from generators.dialect import dialect_named
 from generators.graph import Array, Case, Invalid, holds_floats
 from oracles.outcome import Ran
+
+MOST_BYTES = 12 << 30
+"""What the process may take: twice the memory of a lane. A reference that needs more raises an exception."""
 
 OK, NOT_FINITE, INVALID, WRONG_TYPE = "ok", "not finite", "invalid", "wrong type"
 
@@ -102,7 +106,9 @@ def _answer(text: bytes, tensors: bytes) -> tuple[str, str]:
 
 
 def main() -> None:
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
     no_network.enter()
+    confinement.enter([])
     prepare()
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # keeps output of libraries out of the answers

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import select
 import subprocess
+import time
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -16,6 +18,8 @@ from generators.graph import Case
 
 START_SECONDS = 180.0
 ANSWER_SECONDS = 60.0
+MOST_LINE = 1 << 16
+"""Far more bytes than an answer has."""
 
 
 class CaseVerdict(StrEnum):
@@ -61,20 +65,20 @@ class Validity:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
-        if self._line(START_SECONDS) != b"ready\n":
+        assert self._child.stdin is not None
+        os.set_blocking(self._child.stdin.fileno(), False)
+        if self._line(time.monotonic() + START_SECONDS) != b"ready\n":
             self._child.kill()
             raise EnvironmentMissing(f"PyTorch does not start (status {self._child.wait()}); see its message above")
 
     def __call__(self, case: Case) -> CaseCheck:
         """Check a case with static sizes."""
         text, tensors = case_file.encode(case)
-        assert self._child.stdin is not None
+        lengths = b"".join(len(part).to_bytes(8, "little") for part in (text, tensors))
+        deadline = time.monotonic() + self._seconds
         try:
-            self._child.stdin.write(b"".join(len(part).to_bytes(8, "little") for part in (text, tensors)))
-            self._child.stdin.write(text)
-            self._child.stdin.write(tensors)
-            self._child.stdin.flush()
-            line = self._line(self._seconds)
+            is_sent = all(self._send(part, deadline) for part in (lengths, text, tensors))
+            line = self._line(deadline) if is_sent else None
         except BrokenPipeError:
             line = b""
         if line is None:
@@ -89,8 +93,29 @@ class Validity:
         verdict, message = json.loads(line)
         return CaseCheck(CaseVerdict(verdict), message)
 
-    def _line(self, seconds: float) -> bytes | None:
-        """The next line that the process prints; empty where it has ended, None where no line comes in time."""
+    def _send(self, data: bytes, deadline: float) -> bool:
+        """Whether the process took all of it in time. Raise BrokenPipeError where it has ended."""
+        assert self._child.stdin is not None
+        left = memoryview(data)
+        while left:
+            _, writable, _ = select.select([], [self._child.stdin], [], max(0.0, deadline - time.monotonic()))
+            if not writable:
+                return False
+            left = left[os.write(self._child.stdin.fileno(), left) :]
+        return True
+
+    def _line(self, deadline: float) -> bytes | None:
+        """The next line that the process prints; empty where it has ended, None where no whole line comes in time."""
         assert self._child.stdout is not None
-        readable, _, _ = select.select([self._child.stdout], [], [], seconds)
-        return self._child.stdout.readline() if readable else None
+        line = b""
+        while not line.endswith(b"\n"):
+            readable, _, _ = select.select([self._child.stdout], [], [], max(0.0, deadline - time.monotonic()))
+            if not readable:
+                return None
+            piece = os.read(self._child.stdout.fileno(), MOST_LINE)
+            if len(line) > MOST_LINE:
+                self._child.kill()
+            if not piece or len(line) > MOST_LINE:
+                return b""
+            line += piece
+        return line

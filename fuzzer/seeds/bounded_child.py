@@ -18,7 +18,7 @@ from typing import IO
 
 import msgspec
 
-from fuzzer.system import no_network
+from fuzzer.system import confinement, no_network
 from fuzzer.system.child_environment import anonymous
 from fuzzer.system.processes import ONE_THREAD, die_with_parent
 from fuzzer.toolchains.toolchain import HOST
@@ -102,12 +102,14 @@ def answer_of(module: str, path: Path, most: int, *more: Path) -> bytes:
 
 
 def limit_child(parent: int, limits: Limits) -> IO[bytes]:
-    """Set the limits of this process, which is the child; return the file to which it writes its answer. What libraries
-    print to stdout goes to stderr, so that it is not mistaken for the answer."""
+    """Set the limits of this process, which is the child, and confine it: it opens no file for writing. Return the file
+    to which it writes its answer. What libraries print to stdout goes to stderr, so that it is not mistaken for the
+    answer."""
     die_with_parent(parent)
-    no_network.enter()
     resource.setrlimit(resource.RLIMIT_AS, (limits.memory, limits.memory))
     resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds))
+    no_network.enter()
+    confinement.enter([])
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     return answers

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +16,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fuzzer.children.validity import MOST_BYTES
 from fuzzer.evaluation.generation import GenerationOptions, run
 from fuzzer.isolate.validity import CaseCheck, CaseVerdict, Validity
+from fuzzer.system import confinement
 from generators import case_file
 from generators.builder import Limits
 from generators.choice import NumpySource
@@ -180,6 +184,48 @@ def test_a_case_that_does_not_end_costs_one_answer() -> None:
         assert not CaseVerdict.TIMED_OUT.is_valid
         judge._seconds = 60.0
         assert judge(one_node("neg", "float32[2]", "float32[2]")) == CaseCheck(CaseVerdict.OK, "")
+
+
+HALF_A_LINE = """
+import sys, time
+print("ready", flush=True)
+lengths = sys.stdin.buffer.read(16)
+sys.stdin.buffer.read(sum(int.from_bytes(each, "little") for each in (lengths[:8], lengths[8:])))
+print("[", end="", flush=True)
+time.sleep(600)
+"""
+DEAF = "print('ready', flush=True); import time; time.sleep(600)"
+
+
+@pytest.mark.parametrize("program", [HALF_A_LINE, DEAF])
+def test_a_process_that_stops_in_an_answer_or_takes_no_case_costs_one_answer(program: str) -> None:
+    with Validity() as judge:
+        judge._child.kill()
+        judge._child = subprocess.Popen([sys.executable, "-u", "-c", program], stdin=-1, stdout=-1)
+        assert judge._child.stdin is not None
+        os.set_blocking(judge._child.stdin.fileno(), False)
+        judge._line(time.monotonic() + 120.0)
+        judge._seconds = 1.0
+        case = one_node("neg", "float32[100000]", "float32[100000]")
+        assert judge(case) == CaseCheck(CaseVerdict.TIMED_OUT, "no answer in 1 s")
+
+
+TRIES_TO_WRITE = """
+import sys
+from fuzzer.children import validity
+validity.prepare = lambda: open(sys.argv[1], "w")
+validity.main()
+"""
+
+
+def test_the_process_that_checks_has_limits_and_writes_nothing(tmp_path: Path) -> None:
+    with Validity() as judge:
+        assert resource.prlimit(judge._child.pid, resource.RLIMIT_DATA) == (MOST_BYTES, MOST_BYTES)
+    done = subprocess.run(
+        [sys.executable, "-c", TRIES_TO_WRITE, str(tmp_path / "x")], stderr=subprocess.PIPE, text=True
+    )
+    assert confinement.version() == 0 or "PermissionError" in done.stderr
+    assert os.listdir(tmp_path) == ([] if confinement.version() else ["x"])
 
 
 def test_modules_in_the_current_folder_are_not_executed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

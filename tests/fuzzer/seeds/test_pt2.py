@@ -20,6 +20,7 @@ from fuzzer.seeds import program as programs
 from fuzzer.seeds import pt2, pt2_file
 from fuzzer.seeds.program import Call, Program, Ref
 from fuzzer.seeds.resolve import resolve
+from fuzzer.system import confinement
 from generators.graph import DType, Invalid, Role, TensorType
 
 pytestmark = pytest.mark.slow
@@ -458,3 +459,21 @@ def test_an_answer_with_impossible_sizes_is_refused() -> None:
     program = Program("m", (), {"x": TensorType(DType.FLOAT32, (-4,))})
     with pytest.raises(Invalid, match="x has the sizes"):
         pt2_file.decode(pt2_file.encode(pt2_file._Answer(pt2_file.Pt2Model(program))), Path("m.pt2"))
+
+
+WRITES = """
+import sys
+from fuzzer.seeds.bounded_child import Limits, limit_child
+with limit_child(int(sys.argv[1]), Limits(2 << 30, 60)) as answers:
+    try:
+        open(sys.argv[2], "w")
+    except PermissionError:
+        answers.write(b"refused")
+"""
+
+
+@pytest.mark.skipif(confinement.version() == 0, reason=confinement.in_words(confinement.version()))
+def test_the_child_that_reads_a_file_writes_none(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", WRITES, str(os.getpid()), str(tmp_path / "x")]
+    assert subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout == b"refused"
+    assert os.listdir(tmp_path) == []
