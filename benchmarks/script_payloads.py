@@ -6,9 +6,11 @@ something live in Markdown.
 The fields are found by reflection on the types of finding.json, once for each kind of evidence, and in the files
 case.json, natural.json and onnx.json of shipped findings, and in the document of a given program. Each string and
 each name of a dictionary is replaced by each payload, and extended by it. A finding that is read then gives its
-script, its regression test and its reports. The syntax tree of both programs may differ from those with harmless
-texts in the same place in literals only. Its issue may have no other headings, and no link, mention, image or tag but
-difftvm's own. Prints how many places and payloads were tried, and each fault. Exits with 1 where there is one.
+script, its regression test and its reports, among them those of `fuzz diff`, and its message becomes the title of a
+script of `check_pass`. The syntax trees of these programs may differ from those with harmless
+texts in the same place in literals only. Its issue, and the page of `fuzz diff`, may have no other headings, and no
+link, mention, image or tag but difftvm's own; SARIF may have no link, and JUnit no other element. Prints how many
+places and payloads were tried, and each fault. Exits with 1 where there is one.
 `--short`: all payloads as one, at the end of each text. `--every N`: one text of N, in each place other payloads, from
 the K-th on; the N runs with `--first 0` to N - 1 try all.
 """
@@ -18,6 +20,7 @@ from __future__ import annotations
 import argparse
 import ast
 import json
+import re
 import shutil
 import sys
 import tempfile
@@ -25,17 +28,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 from live_markdown import live
 from msgspec import inspect
 
+from fuzzer.difference.changed_code import ChangedCode
+from fuzzer.difference.reports import FORMS
 from fuzzer.difference.reports.lines import Shown
 from fuzzer.difference.reports.markdown import docs_table
+from fuzzer.difference.verdict import Comparison
 from fuzzer.findings import finding_file, natural_file, record
 from fuzzer.findings.finding_doc import FindingDoc, StoredEvidence
 from fuzzer.findings.record import FindingRecord
-from fuzzer.report import document, issue, page, regression_test
+from fuzzer.isolate.module_job import ModuleJob
+from fuzzer.report import document, issue, module_script, page, regression_test
 from fuzzer.report.no_script import why_no_script
 from fuzzer.signature.blame import Blame
 from generators import case_file
@@ -249,18 +257,32 @@ def _shapes_with(folder: Path, name: str, original: Any, place: Place, text: str
 def shapes(found: FindingRecord, folder: Path) -> tuple[str, ...]:
     """The syntax trees of the programs, without their literals, and what is live in Markdown."""
     table = "\n".join(docs_table("Worse", [Shown(found.shown.doc, folder)]))
+    compared = of_a_comparison(found.shown.doc, folder)
     family = "\n".join(("", issue.body(found, [found])))
-    return (*map(shape, programs(found)), *live(issue.text(found)), *live(family), *live(table))
+    return (*map(shape, programs(found)), *live(issue.text(found)), *live(family), *live(table), *compared)
+
+
+def of_a_comparison(doc: FindingDoc, folder: Path) -> Iterator[str]:
+    """What is live in the page of `fuzz diff`, each bracket that begins a link in its SARIF, and the elements of its
+    JUnit."""
+    code, docs = ChangedCode({"relax/op.py": ["relu"]}), (doc,)
+    compared = Comparison("0.26.0", "own", 1.0, 1, 1, 0, 0, 1, code, folder, docs, docs, docs, docs, docs)
+    yield from live(FORMS["markdown"](compared))
+    for result in json.loads(FORMS["sarif"](compared))["runs"][0]["results"]:
+        yield from re.findall(r"(?<!\\)(?:\\\\)*\[", result["message"]["text"])
+    yield from (each.tag for each in ElementTree.fromstring(FORMS["junit"](compared)).iter())
 
 
 def programs(found: FindingRecord) -> list[str]:
-    """The script, and the regression test where there is one. All reports are written, too."""
+    """The script, that of a Relax module, and the regression test where there is one. All reports are written, too."""
     written = document.document(found)
     for text in (*map(str, written.values()), issue.log(found), page.html(found)):
         text.encode()
+    raised = found.shown.doc.evidence.raised
     script = str(written["repro"])
+    of_a_module = module_script.script(raised.message if raised else "a title", ModuleJob(0, 1))
     tested = regression_test.has_test(found.shown.doc) and not why_no_script(found)
-    return [script, regression_test.source(found)] if tested else [script]
+    return [script, of_a_module, *([regression_test.source(found)] if tested else [])]
 
 
 def shape(program: str) -> str:

@@ -58,9 +58,9 @@ def scope(
             try:
                 known = read(folder)
                 if again or not known.doc.scope.cases:
-                    if not trust:
-                        made_here.require(folder)
-                    known = look_closer(lab, folder, replace(WHOLE_EFFORT, runs=runs))
+                    known = look_closer(
+                        lab, folder, replace(WHOLE_EFFORT, runs=runs), read=read if trust else made_here.read
+                    )
                 done.append(known)
             except Exception as error:
                 say(one_sentence(f"{folder.name}: {type(error).__name__}: {error}"))

@@ -19,10 +19,12 @@ import msgspec
 
 from fuzzer.difference.pair import Pair
 from fuzzer.difference.python_changes import Functions
+from fuzzer.system import untrusted_files
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.system.processes import ONE_THREAD
 from fuzzer.toolchains.code_entries import CodeTable, Entry, Kind, decode
 from fuzzer.toolchains.toolchain import GraphLanguage, Toolchain, toolchain_environment
+from generators.plain_file import read_plain
 
 MODULE = "fuzzer.children.code_table"
 SECONDS = 180.0
@@ -80,8 +82,15 @@ def changed_table(pair: Pair, named: Functions, folder: Path) -> ChangedTable:
 
 def tables_of(toolchain: Toolchain, where: Path) -> tuple[CodeTable, CodeTable]:
     """The tables of a toolchain: without its preloaded file, and with it."""
-    with tempfile.TemporaryDirectory(dir=where) as folder, tempfile.TemporaryFile() as log:
-        scratch = Path(folder).resolve()
+    scratch = untrusted_files.new_folder(where.resolve())
+    try:
+        return _tables_in(scratch, toolchain)
+    finally:
+        untrusted_files.remove(scratch)
+
+
+def _tables_in(scratch: Path, toolchain: Toolchain) -> tuple[CodeTable, CodeTable]:
+    with tempfile.TemporaryFile() as log:
         outs = [scratch / "before.json", scratch / "after.json"]
         then = [*toolchain.preload.arguments, str(outs[1])] if toolchain.preload else []
         command = [toolchain.python, "-P", "-m", MODULE, str(os.getpid()), str(outs[0]), *then]
@@ -91,11 +100,11 @@ def tables_of(toolchain: Toolchain, where: Path) -> tuple[CodeTable, CodeTable]:
                 command, env=environment, cwd="/", stdin=subprocess.DEVNULL, stdout=log, stderr=log, timeout=SECONDS
             )
             if done.returncode == 0:
-                before = decode(outs[0].read_bytes())
-                return before, decode(outs[1].read_bytes()) if then else before
+                before = decode(read_plain(outs[0]))
+                return before, decode(read_plain(outs[1])) if then else before
             log.seek(0)
             why = log.read().decode(errors="replace").strip().rpartition("\n")[2] or f"exit status {done.returncode}"
-        except (OSError, subprocess.TimeoutExpired, msgspec.DecodeError) as error:
+        except (OSError, subprocess.TimeoutExpired, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             why = str(error)
     raise EnvironmentMissing(f"toolchain {toolchain.name!r} does not say what it would run: {why}")
 

@@ -6,7 +6,6 @@ note what they call.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -21,6 +20,7 @@ from fuzzer.difference.python_changes import Functions, functions_in, tvm_folder
 from fuzzer.difference.reach_map import FORMAT, ReachMap
 from fuzzer.isolate.fleet import BackendKey, Fleet, RunLanes
 from fuzzer.lanes import EVALUATED_LANES, references_of
+from fuzzer.system import temporary
 from fuzzer.toolchains.reached import PASS
 from fuzzer.toolchains.toolchain import HOST, Toolchain
 from generators.graph import Invalid
@@ -43,9 +43,9 @@ def measured(
     seed: int = 0,
 ) -> ReachMap:
     """Run the cases of a seed. `tell` gets how many of how many rows are done."""
-    with tempfile.TemporaryDirectory() as folder:
-        traced = noting(toolchain, functions_of_tvm(tvm_folder(toolchain)), Path(folder), conditions=False)
-        with Fleet(Path(folder) / "scratch", lambda name: traced if name == traced.name else HOST) as fleet:
+    with temporary.folder() as folder:
+        traced = noting(toolchain, functions_of_tvm(tvm_folder(toolchain)), folder, conditions=False)
+        with Fleet(folder / "scratch", lambda name: traced if name == traced.name else HOST) as fleet:
             rows = [op for each in ops.values() for op in each]
             found: list[set[str]] = []
             with ThreadPoolExecutor(workers) as pool:

@@ -111,10 +111,12 @@ def write_to(folder: Path, checked: Own | None, files: Mapping[str, bytes]) -> N
         write_atomically(folder / name, data, below)
 
 
-def require(folder: Path) -> None:
-    """Raise `Invalid` where the finding was not made here."""
-    if reason := why_not(folder):
-        raise Invalid(f"{folder}: its scripts are not run: {reason}; --trust runs them")
+def read(folder: Path) -> FindingRecord:
+    """As `record.read`. Raise `Invalid` also where the finding was not made here."""
+    try:
+        return own(folder).record()
+    except NotMadeHere as reason:
+        raise Invalid(f"{folder}: its scripts are not run: {reason}; --trust runs them") from None
 
 
 def why_not(folder: Path) -> str:

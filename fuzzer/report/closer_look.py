@@ -6,9 +6,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
-from fuzzer.findings.record import FindingRecord, read
+from fuzzer.findings import record
+from fuzzer.findings.record import FindingRecord
 from fuzzer.isolate.fleet import Lab
-from fuzzer.report.add_to import add_natural, add_scope, add_test
+from fuzzer.report.add_to import Read, add_natural, add_scope, add_test
 from fuzzer.report.natural import natural_to_show
 from fuzzer.report.regression_test import test_to_show
 from fuzzer.triage.scope.find import WHOLE_EFFORT, Effort, scope_of
@@ -19,17 +20,19 @@ def look_closer(
     folder: Path,
     effort: Effort = WHOLE_EFFORT,
     writing: Callable[[], AbstractContextManager[None]] = nullcontext,
+    read: Read = record.read,
 ) -> FindingRecord:
     """Write what is found into the finding's folder, each as soon as it is known. `effort` is for the scope. Files are
-    written inside `writing()`. Raise `Invalid` if the folder is not valid."""
-    record = read(folder)
-    scope = scope_of(lab, record.case, record.finding, effort)
+    written inside `writing()`. The folder is read by `read` each time: another process may change it meanwhile. Raise
+    `Invalid` if it is not valid."""
+    known = read(folder)
+    scope = scope_of(lab, known.case, known.finding, effort)
     with writing():
-        record = add_scope(folder, scope)
-    if natural := natural_to_show(lab, record):
+        known = add_scope(folder, scope, read)
+    if natural := natural_to_show(lab, known):
         with writing():
-            record = add_natural(folder, natural)
-    if source := test_to_show(lab.run_script, record):
+            known = add_natural(folder, natural, read)
+    if source := test_to_show(lab.run_script, known):
         with writing():
             add_test(folder, source)
-    return record
+    return known

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import script_payloads
 from msgspec import inspect
 from script_payloads import EVIDENCE, SHORT, Share
 
+from fuzzer.difference.reports import sarif
 from fuzzer.findings import field_forms, finding_file, natural_file, record
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.findings.natural_file import NaturalDoc
-from fuzzer.report import given_calls, repro, repro_verdict
+from fuzzer.report import given_calls, module_script, repro, repro_verdict
 from fuzzer.report.no_script import why_no_script
 from fuzzer.report.script_source import Source
 from generators.onnx import model
@@ -32,6 +34,24 @@ def test_a_text_that_becomes_code_is_a_fault(tmp_path: Path, monkeypatch: pytest
     place = ("evidence", "raised", "message")
     tried = script_payloads.tried_in(folder, finding_file.NAME, (' and a message" #',), Share(), place)
     assert len(tried.faults) == tried.texts
+
+
+def unchanged(text: str) -> str:
+    return text
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "payload"),
+    [(sarif, "without_links", " [x](https://x.y)"), (module_script, "in_docstring", " \\N{x")],
+)
+def test_a_link_of_sarif_and_code_in_a_script_of_a_module_are_faults(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: ModuleType, name: str, payload: str
+) -> None:
+    folder = script_payloads.with_evidence("raised", tmp_path / "finding")
+    place = ("evidence", "raised", "message")
+    assert not script_payloads.tried_in(folder, finding_file.NAME, (payload,), Share(), place).faults
+    monkeypatch.setattr(where, name, unchanged)
+    assert script_payloads.tried_in(folder, finding_file.NAME, (payload,), Share(), place).faults
 
 
 def test_the_shares_together_have_each_text_of_each_place_once() -> None:

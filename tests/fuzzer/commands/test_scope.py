@@ -17,7 +17,9 @@ from fuzzer.commands import scope as module
 from fuzzer.commands.scope import scope
 from fuzzer.findings import finding_file, made_here
 from fuzzer.findings.record import FindingRecord
+from fuzzer.report import closer_look
 from fuzzer.triage.scope.find import Effort
+from fuzzer.triage.scope.statement import Scope
 from generators.graph import Invalid
 from generators.plain_file import plain_files
 
@@ -71,6 +73,23 @@ def test_a_finding_from_elsewhere_runs_on_demand_only(lab: FakeLab, finding: Pat
     assert made_here.why_not(finding), "it stays one from elsewhere"
 
 
+@pytest.mark.slow
+def test_what_is_put_into_the_folder_meanwhile_is_not_run(
+    finding: Path, lab: FakeLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process replaces the case while its lanes run."""
+    looked = closer_look.scope_of
+
+    def look(*arguments: Any) -> Scope:
+        found = looked(*arguments)
+        (finding / "ir-before.txt").write_bytes(b"another")
+        return found
+
+    monkeypatch.setattr(closer_look, "scope_of", look)
+    with pytest.raises(Invalid, match=r"its scripts are not run: it was changed, .*; --trust runs them$"):
+        scope([finding])
+
+
 def test_a_flaky_finding_has_no_scope(lab: FakeLab, finding: Path, capsys: pytest.CaptureFixture[str]) -> None:
     doc = finding_file.read(finding)
     doc.flaky = True
@@ -102,10 +121,10 @@ def test_an_error_in_one_finding_does_not_stop_the_others(
     broken = Path(shutil.copytree(finding, finding.with_name("a-broken-finding")))
     looks_closer = module.look_closer
 
-    def failing(lab: FakeLab, folder: Path, effort: Effort) -> FindingRecord:
+    def failing(lab: FakeLab, folder: Path, effort: Effort, **more: Any) -> FindingRecord:
         if folder == broken:
             raise ZeroDivisionError("no rows")
-        return looks_closer(lab, folder, effort)
+        return looks_closer(lab, folder, effort, **more)
 
     monkeypatch.setattr(module, "look_closer", failing)
     with pytest.raises(ZeroDivisionError, match="no rows"):

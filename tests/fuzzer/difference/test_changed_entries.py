@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from fuzzer.difference import changed_entries as module
 from fuzzer.difference.changed_entries import ChangedEntry, changed_table, compared
 from fuzzer.difference.pair import Pair
+from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.toolchains.code_entries import CodeTable, Entry, Kind
 from fuzzer.toolchains.preload import read
 from fuzzer.toolchains.toolchain import HOST, GraphLanguage, Toolchain
@@ -91,6 +93,21 @@ def test_one_process_tells_both_tables_where_one_toolchain_has_a_file(
     pair = Pair(changed, plain) if is_base else Pair(plain, changed)
     (entry,) = changed_table(pair, {}, tmp_path).entries
     assert (called, entry.functions, entry.name) == ([changed], ("a.py f",), RELU.name)
+
+
+@pytest.mark.parametrize(
+    "made", ["os.mkfifo(path)", "os.symlink('/dev/zero', path)", "open(path, 'w').write('[' * 10**5)"]
+)
+def test_a_table_that_is_no_file_of_data_ends_with_a_sentence(tmp_path: Path, made: str) -> None:
+    """The toolchain that is compared may leave anything, deep folders too."""
+    python = tmp_path / "python"
+    program = f"import os, sys; path = sys.argv[-1]; {made}; os.chdir(os.path.dirname(path))"
+    deep = "[(os.mkdir('d'), os.chdir('d')) for _ in range(1200)]"
+    python.write_text(f"#!{sys.executable}\n{program}; {deep}\n")
+    python.chmod(0o755)
+    with pytest.raises(EnvironmentMissing, match="toolchain 'own' does not say what it would run: "):
+        module.tables_of(replace(HOST, name="own", python=str(python)), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["python"]
 
 
 CHANGE = """
