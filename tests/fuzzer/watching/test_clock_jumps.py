@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzzer.campaign.store.disk_space import MEASURE_SECONDS, DiskSpace
+from fuzzer.campaign.store.disk_space import MEASURE_SECONDS, DiskSpace, Size
 from fuzzer.campaign.store.pause_switch import PauseSwitch
 from fuzzer.campaign.store.rows import index_row
 from fuzzer.campaign.store.store import Store
@@ -56,9 +56,9 @@ def test_status_and_findings_after_a_jump(
 def test_bounds_do_not_depend_on_the_time_of_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jump: float) -> None:
     measured: list[Path] = []
 
-    def size_of(folder: Path) -> int:
+    def size_of(folder: Path) -> Size:
         measured.append(folder)
-        return 0
+        return Size(0)
 
     clock, disk = Clock(), DiskSpace(tmp_path, PauseSwitch(), lambda text: None, limit=1 << 40, reserve=0)
     monkeypatch.setattr("fuzzer.campaign.store.disk_space.size_of", size_of)
