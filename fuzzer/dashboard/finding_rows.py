@@ -93,7 +93,8 @@ class FiledIssue:
 
 
 class FindingRow(msgspec.Struct, frozen=True, rename={"tests": "seen"}):
-    """A finding. `found` is in seconds since 1970, 0 if it is not known; `tests` is the number of tests that found it.
+    """A finding. `found`, and `last` when a test was last counted for it, are in seconds since 1970, 0 if it is not
+    known; `tests` is the number of tests that found it.
     The page and `fuzz dashboard --json` have it as `seen`. `title` is that of its report.
 
     level, reasons  its severity
@@ -110,6 +111,7 @@ class FindingRow(msgspec.Struct, frozen=True, rename={"tests": "seen"}):
     flaky: bool
     confirmed: str
     found: float
+    last: float
     tests: int
     place: str
     operator: str
@@ -189,6 +191,7 @@ def _row(each: Ranked, causes: Causes, context: FindingContext, detail: FindingD
         doc.flaky,
         doc.confirmed,
         doc.found,
+        causes.last.get(doc.slug, 0.0),
         context.tests.get(doc.signature, 0),
         blame.place or "",
         blame.operator,

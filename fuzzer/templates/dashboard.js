@@ -294,6 +294,11 @@ function memberRow(row) {
   return [name, numberCell(row.seen), element("td", { title: timeOf(row.found) }, row.found ? moment(row.found).slice(5) : "")];
 }
 
+/** A time and how long ago it was; 0 where it is not known. */
+function sinceThen(time) {
+  return time && `${timeOf(time)} (${span(Math.max(0, data.made - time))} ago)`;
+}
+
 /** The page of one finding of several of a cause. */
 function findingPage(row) {
   const family = familyOf[row.slug];
@@ -338,7 +343,7 @@ function details(row, title) {
   const parts = [element("h4", {}, title), facts([
     ["name", row.slug], ["kind", row.kind], ["component", row.component], ["lanes", row.lanes.join(", ")],
     ["confirmed", row.confirmed + (row.flaky ? ", flaky" : "")], ["seen", `in ${number(row.seen)} ${row.seen === 1 ? "test" : "tests"}`],
-    ["found", row.found && `${timeOf(row.found)} (${span(Math.max(0, data.made - row.found))} ago)`],
+    ["found", sinceThen(row.found)], ["last met", sinceThen(row.last)],
     ["versions", Object.entries(row.versions).map(([name, version]) => `${name} ${version}`).join(", ")],
     ["seen on", row.machines.join(" and ")],
     ["signature", row.signature], ["same bug", row.duplicates.join(", ")],

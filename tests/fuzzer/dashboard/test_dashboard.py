@@ -258,6 +258,7 @@ def test_a_finding_is_as_old_as_it_says_and_not_as_its_file(tmp_path: Path) -> N
     os.utime(folder / "finding.json", (4e9, 4e9))
     (row,) = (row for row in gather(tmp_path).findings if row.slug == first)
     assert row.found == pytest.approx(time.time() - 3600, abs=60)
+    assert row.last == pytest.approx(time.time(), abs=60), "a test has just been counted"
     doc = finding_file.read(folder)
     doc.found = 0.0  # as an earlier version of difftvm wrote it
     (folder / "finding.json").write_bytes(finding_file.encode(doc))
