@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from fuzzer.lanes.base.arrays import to_torch
+from fuzzer.lanes.envelope.compared import ComparedFloats
 from fuzzer.lanes.envelope.devices import Accuracy, Call
 from fuzzer.lanes.envelope.layouts import other_layout
 from fuzzer.lanes.envelope.push import Push, flushes, tiny
@@ -131,6 +132,9 @@ class Program:
                 push.turn()
             if sample.width and any(step.sizes.operands):
                 args = [push(arg, size) if size else arg for arg, size in zip(args, step.sizes.operands, strict=True)]
+            if step.compared.is_one:
+                args = step.compared.made_equal(args) if sample.made_equal else args
+                step.compared.note(args)
             results = step(args, sample)
             if sample is PLAIN or sample.undefined:
                 masks = step.undefined.masks(args, step.kernel)
@@ -180,6 +184,7 @@ class _Step:
         self.multiplies_by_zero = op.multiplies_by_zero(types, node.attrs)
         self.sizes = sizes_of(node, types)
         self.undefined = UndefinedResults(node, types)
+        self.compared = ComparedFloats(node, types)
 
     def __call__(self, args: Sequence[torch.Tensor], sample: Sample) -> Tensors:
         if sample.one_pass and self.kernel.has_variance:

@@ -24,6 +24,7 @@ class Sample:
     skip          products with the zeros of a padding, or with an attribute that is 0, are left out: no NaN x 0 occurs
     other_layout  the inputs have another layout in memory, which changes results only where PyTorch is wrong
     by_sum        the direction turns at each sum of many terms: what is rounded in them need not cancel
+    made_equal    floats that are compared, and that the other evaluations may push onto each other, are equal
     undefined     which other number is in place of each one that no framework defines; 0: none is
     """
 
@@ -37,6 +38,7 @@ class Sample:
     skip: bool = False
     other_layout: bool = False
     by_sum: bool = False
+    made_equal: bool = False
     undefined: int = 0
 
 
@@ -58,3 +60,5 @@ PARTLY = tuple(Sample(0, seed, partly=True) for seed in range(21, 37))
 be."""
 
 WIDER = (Sample(1, 0, WIDE), Sample(-1, 0, WIDE), Sample(0, 11, WIDE), Sample(0, 12, WIDE))
+MADE_EQUAL = Sample(0, width=0.0, made_equal=True)
+"""For graphs that compare floats, after all others: no push makes two numbers exactly equal where one of them is 0."""
