@@ -29,7 +29,7 @@ from fuzzer.system import files, process_tree, processes, secrets, untrusted_fil
 from fuzzer.system.cgroup import Group
 from fuzzer.system.free_space import RESERVE, FreeSpace
 from fuzzer.system.machine_paths import without_machine_paths
-from generators.graph import Case
+from generators.graph import Case, Invalid
 from oracles.lane import LaneSpec
 from oracles.outcome import (
     Broken,
@@ -85,7 +85,14 @@ class Ending:
 def may_bound_data(targets: Iterable[str]) -> bool:
     """Whether the kernel may bound the data of a process that runs code for these targets. AddressSanitizer, and the
     drivers of GPUs, reserve terabytes of addresses, which count as data."""
-    return all(target_named(each).runs.in_plain_process for each in targets)
+    return all(map(_runs_in_plain_process, targets))
+
+
+def _runs_in_plain_process(target: str) -> bool:
+    try:
+        return target_named(target).runs.in_plain_process
+    except Invalid:  # the child says what is wrong with it
+        return True
 
 
 class ZygoteGone(Exception):
