@@ -129,6 +129,14 @@ def nan(call: Call) -> Places:
     return Places({place: np.isnan(call.args[place]) for place in floats})
 
 
+def all_with_nan(call: Call) -> Places:
+    """Everything, where the operand has a NaN: a search that compares each number with the largest one so far goes on
+    after it as if nothing had been before."""
+    if not np.isnan(call.args[0]).any():
+        return Places()
+    return Places(results={place: np.ones((), np.bool_) for place in range(len(call.results))})
+
+
 def not_finite(call: Call) -> Places:
     """NaN and infinities in the first operand."""
     return Places({0: ~np.isfinite(call.args[0])})

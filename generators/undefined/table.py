@@ -119,7 +119,10 @@ ROWS: tuple[Undefined, ...] = (
             "is in the order",
             "IEEE 754-2019 5.11: NaN is unordered",
         ),
-        _of(elements.nan, "ArgMax ArgMin Hardmax Max Min ReduceMax ReduceMin MaxPool GlobalMaxPool"),
+        {
+            **_of(elements.nan, "ArgMax ArgMin Max Min ReduceMax ReduceMin MaxPool GlobalMaxPool"),
+            "Hardmax": elements.all_with_nan,
+        },
     ),
     Undefined(
         "open-order",
