@@ -60,6 +60,12 @@ def test_each_package_imports_only_packages_above_it(block: str) -> None:
     assert structure.circle() == set()
 
 
+def test_no_file_imports_itself_by_way_of_others() -> None:
+    """Also through imports that are for types only."""
+    imports = {module_of(name): source_file(name).imports_with_types for name in names_of_files(*PACKAGES)}
+    assert packages().files(imports).circle() == set()
+
+
 @EACH_DRAWING
 def test_no_module_lies_loose(block: str) -> None:
     assert structure_of(block).loose == frozenset()
