@@ -261,7 +261,7 @@ def shows_bare(draft: Draft, context: FilingContext) -> GateAnswer:
         return closed(lacks, forcible=True)
     needed = requirements_of(stored)
     try:
-        run = context.bare(repro.script(stored), needed).run
+        run = context.bare(repro.script(stored), needed, draft.doc.lane.target).run
     except NotOffered as error:
         return closed(str(error), forcible=True)
     alone = f"with {' '.join(needed)} alone"

@@ -39,19 +39,19 @@ class BareRun:
     run: ScriptRun
 
 
-RunBare = Callable[[str, Sequence[str]], BareRun]
-"""Runs a script in the bare environment with these requirements."""
+RunBare = Callable[[str, Sequence[str], str], BareRun]
+"""Runs a script, which compiles for a target, in the bare environment with these requirements."""
 
 
 def runner(tell: Tell) -> RunBare:
     """Return what runs scripts. `tell` gets a line for each step of an installation. Raises what `bare.environment`
     raises."""
 
-    def run(source: str, requirements: Sequence[str]) -> BareRun:
+    def run(source: str, requirements: Sequence[str], target: str) -> BareRun:
         record = bare.environment(requirements, tell)
         if there := known(source, requirements):
             return there
-        done = _run(source, record)
+        done = _run(source, record, target)
         if done.exit_code in DECIDED:
             path = _path(source, record)
             make_folder(path.parent)
@@ -73,14 +73,15 @@ def known(source: str, requirements: Sequence[str]) -> BareRun | None:
     return BareRun(record, ScriptRun(stored.exit_code)) if stored.exit_code in DECIDED else None
 
 
-def _run(source: str, record: BareRecord) -> ScriptRun:
+def _run(source: str, record: BareRecord, target: str) -> ScriptRun:
     """Run it with as many threads as TVM and the frameworks choose: so does a reader."""
 
     def start(path: Path) -> tuple[int, Reaper]:
-        return script.start(path, record.interpreter, bare.variables(anonymous(path.parent)))
+        variables = bare.variables(anonymous(path.parent))
+        return script.start(path, record.interpreter, variables, gpu=script.needs_gpu(target))
 
     with temporary.folder() as scratch:
-        return script.run_started(source, start, Bounds(), scratch / "script")
+        return script.run_started(source, start, Bounds(), scratch / "script", [target])
 
 
 def _path(source: str, record: BareRecord) -> Path:

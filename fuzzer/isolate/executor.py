@@ -237,9 +237,8 @@ class Executor:
         zygote ends meanwhile: that is no end of the script."""
         for _ in range(2):
             with contextlib.suppress(ZygoteGone):
-                done = script.run_started(
-                    source, self._fork_script, self.bounds, self._scratch / "scripts", self._give_up
-                )
+                folder = self._scratch / "scripts"
+                done = script.run_started(source, self._fork_script, self.bounds, folder, (), self._give_up)
                 with self._lock:
                     self._cpu_of_children += done.cpu_seconds
                 if done.exit_code == OWN_FAILURE:

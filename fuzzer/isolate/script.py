@@ -80,24 +80,24 @@ def run(
 
     def start_it(path: Path) -> tuple[int, Reaper]:
         variables = {**own_environment(toolchain, anonymous(path.parent)), **ONE_THREAD}
-        return start(path, python, variables, preloaded, writes, gpu=any(map(_needs_gpu, targets)))
+        return start(path, python, variables, preloaded, writes, gpu=any(map(needs_gpu, targets)))
 
-    return run_started(source, start_it, bounds, folder, give_up, may_bound_data(targets))
+    return run_started(source, start_it, bounds, folder, targets, give_up)
 
 
 def run_started(
-    source: str, start: Start, bounds: Bounds, folder: Path, give_up: GiveUp = never, bounds_data: bool = True
+    source: str, start: Start, bounds: Bounds, folder: Path, targets: Sequence[str], give_up: GiveUp = never
 ) -> ScriptRun:
     """Run a script in a process that `start` starts. It gets what `run` gives to a script. Raise `ZygoteGone` if the
-    zygote of the process ends while the script runs, and `GaveUp` if `give_up` returns True. `bounds_data`: the kernel
-    bounds its memory too, as it always bounds its CPU time."""
+    zygote of the process ends while the script runs, and `GaveUp` if `give_up` returns True. The kernel bounds its CPU
+    time, and its memory where the `targets` of the script permit that."""
     scratch = untrusted_files.new_folder(folder)
     try:
         path = scratch / "repro.py"
         path.write_text(source)
         pid, reaper = start(path)
         try:
-            memory, seconds = bounds.memory_bytes if bounds_data else None, _most_seconds(bounds)
+            memory, seconds = bounds.memory_bytes if may_bound_data(targets) else None, _most_seconds(bounds)
             processes.bound_by_kernel(pid, memory, seconds * (os.cpu_count() or 1), for_good=True)
             return _watched(pid, reaper, bounds, FreeSpace(scratch, bounds.disk_reserve), give_up)
         finally:
@@ -117,7 +117,7 @@ def can_be_forked(source: str, lane: LaneSpec, toolchain: Toolchain) -> bool:
     return whole and target_named(lane.target).runs.in_plain_process
 
 
-def _needs_gpu(target: str) -> bool:
+def needs_gpu(target: str) -> bool:
     """Whether a script for the target may need the devices of GPUs, /dev/shm, and the sockets of their drivers."""
     return target_named(target).runs is Runs.ON_A_DEVICE
 

@@ -94,10 +94,10 @@ class Bare:
 
     def __init__(self) -> None:
         self.script = ScriptRun(SHOWS)
-        self.runs: list[tuple[str, tuple[str, ...]]] = []
+        self.runs: list[tuple[str, tuple[str, ...], str]] = []
 
-    def __call__(self, source: str, requirements: Sequence[str]) -> BareRun:
-        self.runs.append((source, tuple(requirements)))
+    def __call__(self, source: str, requirements: Sequence[str], target: str) -> BareRun:
+        self.runs.append((source, tuple(requirements), target))
         return BareRun(BareRecord(1, "3.11.7", tuple(requirements), {"apache-tvm-ffi": "0.1.15"}), self.script)
 
 

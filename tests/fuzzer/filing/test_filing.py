@@ -50,7 +50,7 @@ def test_an_issue_has_the_scope_and_names_the_bare_environment(
 ) -> None:
     """The finding has no scope when its draft is made. The draft looks for one, and does not change the folder."""
     before = {path.name: path.read_bytes() for path in finding.folder.iterdir()}
-    monkeypatch.setattr(bare_script, "known", lambda source, requirements: Bare()(source, requirements))
+    monkeypatch.setattr(bare_script, "known", lambda source, requirements: Bare()(source, requirements, "llvm"))
     assert "### Scope" not in finding.body
     assert isinstance(filed(place, finding), Filed)
     (issue,) = server.issues(REPO)

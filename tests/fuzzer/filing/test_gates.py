@@ -194,7 +194,7 @@ def test_the_script_must_show_the_bug_where_only_its_packages_are(
     bare = Bare()
     bare.script = run
     assert gates.shows_bare(finding, replace(context, bare=bare)) == expected
-    assert bare.runs == [(repro.script(record.read(finding.folder)), NEEDED)]
+    assert bare.runs == [(repro.script(record.read(finding.folder)), NEEDED, finding.doc.lane.target)]
 
 
 def test_nothing_is_filed_without_that(context: FilingContext, finding: Draft, server: GitHubServer) -> None:
@@ -205,7 +205,7 @@ def test_nothing_is_filed_without_that(context: FilingContext, finding: Draft, s
 
 
 def test_a_tvm_that_pip_does_not_find_is_left_to_a_person(context: FilingContext, finding: Draft) -> None:
-    def not_offered(source: str, requirements: Sequence[str]) -> BareRun:
+    def not_offered(source: str, requirements: Sequence[str], target: str) -> BareRun:
         raise NotOffered("pip finds no apache-tvm 0.28.dev0")
 
     own_build = replace(context, bare=not_offered)
@@ -228,7 +228,7 @@ def test_a_script_that_needs_a_device_is_left_to_a_person(
 def test_an_index_that_cannot_be_reached_ends_the_command(context: FilingContext, finding: Draft) -> None:
     """It says nothing about the finding, which waits in a campaign."""
 
-    def unreachable(source: str, requirements: Sequence[str]) -> BareRun:
+    def unreachable(source: str, requirements: Sequence[str], target: str) -> BareRun:
         raise EnvironmentMissing("pip finds no release of torch: is the package index reachable?")
 
     with pytest.raises(EnvironmentMissing):
