@@ -21,8 +21,8 @@ part of that: two numbers that may be equal are seldom equal where both move as 
 from the evaluation without rounding is the spread. Where the graph has several sums of many terms, those of `BY_SUM`
 push one sum away from zero and the next one towards it. The samples of `WIDER` push `WIDE` times as far. They find
 elements that are ill-conditioned: integers that change, numbers that become NaN or infinite, and numbers that move much
-further than the spread predicts. Then floats that are compared are made equal where all these have pushed them far
-enough (`MADE_EQUAL`).
+further than the spread predicts. Then floats that are compared are made equal, and those of which integers or
+booleans are made become 0, where all these have pushed them far enough (`ON_A_JUMP`).
 
 Where the sizes of a result depend on pushed numbers, nothing is comparable once they change (`OtherSizes`).
 
@@ -46,8 +46,8 @@ from fuzzer.lanes.envelope.sample import (
     BY_SUM,
     FLUSHED,
     IN_HALF,
-    MADE_EQUAL,
     NARROW,
+    ON_A_JUMP,
     ONE_PASS_SAMPLES,
     PARTLY,
     PLAIN,
@@ -87,7 +87,7 @@ def envelope(program: Program) -> list[Array]:
     for mask, undefined in zip(ill_conditioned, _undefined(program, truth, dtypes), strict=True):
         mask |= undefined | (program.saw_not_finite and program.accuracy is not None and program.accuracy.finite)
     unit = [_unit(array, dtype) for array, dtype in zip(truth, dtypes, strict=True)]
-    for sample in () if program.exact else (*WIDER, *(MADE_EQUAL,) * program.compares_floats):
+    for sample in () if program.exact else (*WIDER, *ON_A_JUMP * program.compares_floats):
         for i, moved in enumerate(_results(program, sample, ill_conditioned)):
             distance, jumped = _compare(moved, truth[i], dtypes[i])
             ill_conditioned[i] |= jumped | (distance > 2 * WIDE * (spread[i] + unit[i]))

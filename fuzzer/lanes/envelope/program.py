@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
-from itertools import repeat
 from typing import Protocol
 
 import numpy as np
@@ -84,7 +83,7 @@ class Program:
         self.has_variance = any(step.kernel.has_variance for step in self._steps)
         self.may_be_in_half = any(step.kernel.may_be_in_half for step in self._steps)
         self.has_many_sums = sum(step.sizes.is_long_sum for step in self._steps) > 1
-        self.compares_floats = any(map(_compares_floats, self.graph.nodes, repeat(types)))
+        self.compares_floats = any(step.compared.is_one for step in self._steps)
         self.saw_denormals = self.saw_nan_times_zero = self.saw_not_finite = False
         self.overflow = ""
         """The first value with a finite number that is too large for its dtype."""
@@ -134,6 +133,7 @@ class Program:
                 args = [push(arg, size) if size else arg for arg, size in zip(args, step.sizes.operands, strict=True)]
             if step.compared.is_one:
                 args = step.compared.made_equal(args) if sample.made_equal else args
+                args = step.compared.made_zero(args) if sample.made_zero else args
                 step.compared.note(args)
             results = step(args, sample)
             if sample is PLAIN or sample.undefined:
@@ -162,12 +162,6 @@ class Program:
         if not self.saw_denormals and flushes(dtype):
             size = value.abs()
             self.saw_denormals = bool(((size > 0) & (size < max(below, tiny(dtype)))).any())
-
-
-def _compares_floats(node: Node, types: Mapping[str, TensorType]) -> bool:
-    """Whether a node makes integers or booleans of floats: a comparison, a position, a conversion."""
-    floats = any(types[name].dtype.is_float for name in node.args)
-    return floats and not all(result.type.dtype.is_float for result in node.results)
 
 
 def _step(dialect: Dialect, node: Node, graph: Graph, types: Mapping[str, TensorType]) -> _Step:

@@ -25,6 +25,7 @@ class Sample:
     other_layout  the inputs have another layout in memory, which changes results only where PyTorch is wrong
     by_sum        the direction turns at each sum of many terms: what is rounded in them need not cancel
     made_equal    floats that are compared, and that the other evaluations may push onto each other, are equal
+    made_zero     floats of which integers or booleans are made, and that the others may push beyond 0, are 0
     undefined     which other number is in place of each one that no framework defines; 0: none is
     """
 
@@ -39,6 +40,7 @@ class Sample:
     other_layout: bool = False
     by_sum: bool = False
     made_equal: bool = False
+    made_zero: bool = False
     undefined: int = 0
 
 
@@ -60,5 +62,6 @@ PARTLY = tuple(Sample(0, seed, partly=True) for seed in range(21, 37))
 be."""
 
 WIDER = (Sample(1, 0, WIDE), Sample(-1, 0, WIDE), Sample(0, 11, WIDE), Sample(0, 12, WIDE))
-MADE_EQUAL = Sample(0, width=0.0, made_equal=True)
-"""For graphs that compare floats, after all others: no push makes two numbers exactly equal where one of them is 0."""
+ON_A_JUMP = (Sample(0, width=0.0, made_equal=True), Sample(0, width=0.0, made_zero=True))
+"""For graphs that compare floats, after all others: no push makes a number exactly 0, nor two numbers equal of which
+one is 0."""

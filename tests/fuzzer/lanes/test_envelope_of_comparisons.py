@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -31,17 +33,29 @@ def test_two_floats_are_open_where_rounding_may_make_them_equal(comparison: str)
     assert not is_open(comparison, 1.0)
 
 
-@pytest.mark.parametrize(("name", "number", "answer"), [("eq_scalar", 0.0, True), ("eq_scalar", 1.0, False)])
-def test_a_number_that_is_an_attribute(name: str, number: float, answer: bool) -> None:
-    """exp(1.2e-7) - 1 is 1.2e-7 in float64; in float32 the exponential may be off by four units, so that it is 0."""
-    of, truth = TensorType.parse("float32[2]"), TensorType.parse("bool[2]")
-    nodes = (
-        Node("sub", ("x0", "x1"), {"alpha": 1}, (Value("v0", of),)),
-        Node("exp", ("v0",), {}, (Value("v1", of),)),
-        Node("sub_scalar", ("v1",), {"other": 1.0}, (Value("v2", of),)),
-        Node(name, ("v2",), {"other": number}, (Value("v3", truth),)),
-    )
-    inputs = (Input(Value("x0", of)), Input(Value("x1", of)))
+NEAR_ZERO = (
+    Node("sub", ("x0", "x1"), {"alpha": 1}, (Value("v0", TensorType.parse("float32[2]")),)),
+    Node("exp", ("v0",), {}, (Value("v1", TensorType.parse("float32[2]")),)),
+    Node("sub_scalar", ("v1",), {"other": 1.0}, (Value("v2", TensorType.parse("float32[2]")),)),
+)
+"""exp(1.2e-7) - 1 is 1.2e-7 in float64; in float32 the exponential may be off by four units, so that it is 0."""
+
+
+@pytest.mark.parametrize(
+    ("op", "attrs", "result", "expected"),
+    [
+        ("eq_scalar", {"other": 0.0}, "bool[2]", True),
+        ("eq_scalar", {"other": 1.0}, "bool[2]", False),
+        ("logical_not", {}, "bool[2]", True),
+        ("any", {"dim": 0, "keepdim": False}, "bool[]", True),
+        ("isinf", {}, "bool[2]", False),
+    ],
+)
+def test_a_float_is_open_where_rounding_may_make_it_a_number_that_is_asked_for(
+    op: str, attrs: dict[str, Any], result: str, expected: bool
+) -> None:
+    nodes = (*NEAR_ZERO, Node(op, ("v2",), attrs, (Value("v3", TensorType.parse(result)),)))
+    inputs = tuple(Input(Value(name, TensorType.parse("float32[2]"))) for name in ("x0", "x1"))
     tensors = {"x0": np.full(2, 1 + 1e-7, np.float32), "x1": np.full(2, 1, np.float32)}
     _, ill = envelope(Program(Case(Graph(inputs, nodes, ("v3",)), tensors), TORCH))
-    assert bool(ill.all()) is answer
+    assert bool(ill.all()) is expected
