@@ -105,8 +105,15 @@ def _answer(text: bytes, tensors: bytes) -> tuple[str, str]:
     return verdict(case)
 
 
+def _limit_memory() -> None:
+    """A lower limit of the user stays: nobody but root may raise it."""
+    _, most = resource.getrlimit(resource.RLIMIT_DATA)
+    if most == resource.RLIM_INFINITY or most > MOST_BYTES:
+        resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
+
+
 def main() -> None:
-    resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
+    _limit_memory()
     no_network.enter()
     confinement.enter([])
     prepare()

@@ -8,11 +8,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from generators.graph import Invalid
+
 Document = Mapping[str, Any]
 
-_ATEN = re.compile(r"torch\.ops\.aten\.(\w+)\.\w+")
-_CHANGES = re.compile(r"\w*[A-Za-z0-9]_")
-"""The names of operators that change their first operand."""
+_ATEN = re.compile(r"torch\.ops\.aten\.(\w+)\.(\w+)")
+_CHANGES = re.compile(r"(?!_foreach_)\w*[A-Za-z0-9]_|__i(and|or|xor|lshift|rshift)__")
+"""The names of operators that change their first operand, and return it."""
+_CHANGES_OTHERS = re.compile(r"_foreach_\w*_\.\w+|\w+\.(\w+_)?out")
+"""The operators, with their overloads, that change other operands."""
 
 SHARING = frozenset(
     (
@@ -59,6 +63,7 @@ class InOrder:
 
 
 def in_order(nodes: Iterable[Document]) -> InOrder:
+    """Raise `Invalid` where a change cannot be followed."""
     follow = _Follow()
     return InOrder(tuple(map(follow.node, nodes)), follow.changes)
 
@@ -76,6 +81,8 @@ class _Follow:
         read = {**node, "inputs": renamed(node["inputs"], self._now)} if self._now else node
         operator = _ATEN.fullmatch(str(node["target"]))
         operands, results = tuple(names_in(read["inputs"])), tuple(names_in(node["outputs"]))
+        if operator and _CHANGES_OTHERS.fullmatch(f"{operator[1]}.{operator[2]}"):
+            raise Invalid(f"{node['target']} changes values in a way that is not followed")
         if operator and operands and results and _CHANGES.fullmatch(operator[1]):
             self._change(operands[0], results[0])
         elif operator and operator[1] in SHARING:

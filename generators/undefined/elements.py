@@ -132,9 +132,12 @@ def nan(call: Call) -> Places:
 def all_with_nan(call: Call) -> Places:
     """Everything, where the operand has a NaN: a search that compares each number with the largest one so far goes on
     after it as if nothing had been before."""
-    if not np.isnan(call.args[0]).any():
-        return Places()
-    return Places(results={place: np.ones((), np.bool_) for place in range(len(call.results))})
+    return Places(results={0: np.full((), np.isnan(call.args[0]).any())})
+
+
+def slices_with_nan(call: Call) -> Places:
+    """As `all_with_nan`, of each search along `axis`."""
+    return Places(results={0: np.asarray(np.isnan(call.args[0]).any(axis=int_of(call.attrs, "axis"), keepdims=True))})
 
 
 def not_finite(call: Call) -> Places:

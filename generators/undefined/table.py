@@ -121,7 +121,8 @@ ROWS: tuple[Undefined, ...] = (
         ),
         {
             **_of(elements.nan, "ArgMax ArgMin Max Min ReduceMax ReduceMin MaxPool GlobalMaxPool"),
-            "Hardmax": elements.all_with_nan,
+            "Hardmax": elements.all_with_nan,  # of two dimensions, until version 13
+            "Hardmax-13": elements.slices_with_nan,
         },
     ),
     Undefined(

@@ -272,6 +272,7 @@ EXAMPLES = (
     Example("order-of-nan", "float32[1,2]", "ArgMax-13", {"axis": 1, "keepdims": 0}, (((NAN, NAN),),), ((1,),)),
     Example("order-of-nan", "float32[2] float32[2]", "Max-13", {}, ((NAN, 1), (2, 3)), ((1, 0),)),
     Example("order-of-nan", "float32[3]", "Hardmax-13", {"axis": -1}, ((0, NAN, 0),), ((1, 1, 1),)),
+    Example("order-of-nan", "float32[2,2]", "Hardmax-13", {"axis": 1}, (((1, NAN), (2, 3)),), (((1, 1), (0, 0)),)),
     Example("open-order", "float32[3]", "TopK-24", {"K": (2,)}, ((1, 2, 2),), ((0, 0), (0, 0))),
     Example("open-order", "float32[3]", "TopK-24", {"K": (2,), "sorted": 0}, ((1, 2, 3),), ((1, 1), (1, 1))),
     Example(

@@ -126,3 +126,40 @@ def test_all_operators_of_pytorch_that_return_the_memory_of_an_operand_are_known
     not_exported = {"__getitem__", "_unwrap_optional"}  # of TorchScript alone
     assert found - not_exported <= SHARING
     assert found
+
+
+def several(x: torch.Tensor) -> torch.Tensor:
+    y = x.neg()
+    torch._foreach_add_([y], 1.0)
+    return y.sin()
+
+
+def into_another(x: torch.Tensor) -> torch.Tensor:
+    y = x.neg()
+    torch.sin(x, out=y)
+    return y + 1
+
+
+@pytest.mark.parametrize(("function", "output"), [(several, "sin"), (into_another, "add")])
+def test_a_change_that_is_not_followed_is_refused(
+    function: Callable[[torch.Tensor], torch.Tensor], output: str
+) -> None:
+    with pytest.raises(Invalid, match="changes values in a way that is not followed"):
+        cut(function, "x", output)
+
+
+def test_an_assignment_with_an_operator_is_followed() -> None:
+    def shifted(x: torch.Tensor) -> torch.Tensor:
+        y = x.to(torch.int32)
+        more = y + 1
+        y <<= 1
+        return y + more
+
+    part = cut_given(
+        document(Model(shifted), (torch.ones(2, 2),)),
+        {"x": Input(Value("x0", TYPE))},
+        {"to": TensorType.parse("int32[2,2]"), "add_1": TensorType.parse("int32[2,2]")},
+    )[0]
+    (before, after), _ = results(part, "x")
+    assert before.tolist() == GIVEN.astype(np.int32).tolist()
+    assert after.tolist() == (GIVEN.astype(np.int32) * 3 + 1).tolist()
