@@ -51,7 +51,7 @@ NEAR_ZERO = (
         ("isinf", {}, "bool[2]", False),
     ],
 )
-def test_a_float_is_open_where_rounding_may_make_it_a_number_that_is_asked_for(
+def test_a_float_is_open_where_rounding_may_make_it_another_answer(
     op: str, attrs: dict[str, Any], result: str, expected: bool
 ) -> None:
     nodes = (*NEAR_ZERO, Node(op, ("v2",), attrs, (Value("v3", TensorType.parse(result)),)))
