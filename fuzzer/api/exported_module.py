@@ -150,7 +150,8 @@ class ExportedModule:
         if self._calls(*REGIONS):
             self._decompose()
         found = self._read()
-        if any(":" in name for step in found.steps if step.exact for name in step.exact.operands):
+        read = (name for step in found.steps if step.exact for name in step.exact.operands)
+        if any(":" in name for name in (*read, *found.returned)):
             self._decompose()
             found = self._read()
         return found
@@ -173,11 +174,10 @@ class ExportedModule:
         exported = self._exported
         graph = _GraphOf(self._torch, exported.graph_module, self._facts()).graph()
         reader = Reader(graph, self.name)
-        steps = tuple(reader.steps())
         signature = exported.graph_signature
         roles = {spec.arg.name: ROLES[spec.kind.name] for spec in signature.input_specs if spec.kind.name in ROLES}
         returned = [spec.arg.name for spec in signature.output_specs if spec.kind.name == "USER_OUTPUT"]
-        now = tuple(reader.now(name) for name in returned if isinstance(name, str))
+        steps, now = reader.read(name for name in returned if isinstance(name, str))
         return Program(self.name, steps, reader.types, roles, {}, now, reader.as_real)
 
     def _placeholders(self) -> dict[str, Any]:

@@ -233,10 +233,11 @@ def _of_program(
 
 def _not_covered(resolved: Resolved) -> tuple[str, ...]:
     lacking = resolved.lacking.most_common()
-    stale = dict.fromkeys(name for node in resolved.nodes for name in node.args if ":" in name)
+    read = (name for node in resolved.nodes for name in node.args)
+    stale = dict.fromkeys(name.partition(":")[0] for name in (*read, *resolved.returned) if ":" in name)
     return (
         *(f"{title} ({number_of(times, 'time')}): {why}" for (title, why), times in lacking),
-        *(f"{name.partition(':')[0]}: a part of it is changed in place, and its numbers are drawn" for name in stale),
+        *(f"{name}: a part of it is changed in place, and its numbers are drawn" for name in stale),
     )
 
 

@@ -3,8 +3,7 @@ exact operators."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 
 from fuzzer.seeds.aten_names import in_table_form
 from fuzzer.seeds.exact_call import Opaque, exact_call, float_of
@@ -22,17 +21,10 @@ from fuzzer.seeds.exported import (
     Tensor,
     tensors_in,
 )
+from fuzzer.seeds.memory import Memory
 from fuzzer.seeds.program import MAX_RANK, Arg, Call, Ref, Step, TopologicalOrder, require_sizes
 from fuzzer.seeds.row_of_call import rows_by_function
 from generators.graph import TensorType
-
-
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """A change of `operand` in place. Later readers read `result` in place of `operand`."""
-
-    operand: str
-    result: str
 
 
 class Reader:
@@ -42,9 +34,7 @@ class Reader:
         self.types = {name: type for name, meta in graph.tensor_values.items() if (type := self._type(name, meta))}
         complex_values = ((name, meta) for name, meta in graph.tensor_values.items() if meta.dtype in COMPLEX)
         self.as_real = {name: type for name, meta in complex_values if (type := _real_view(meta))}
-        self._part_of: dict[str, str] = {}  # from a view to the value whose memory it shares
-        self._changes: dict[str, _Change] = {}  # from such a value to the last change of its memory
-        self._since: dict[str, _Change | None] = {}  # from a view to the last change before the view was made
+        self._memory = Memory(self.types)
 
     def _type(self, name: str, meta: Meta) -> TensorType | None:
         """The type; None where difftvm does not support it: complex or sparse, or a size depends on data."""
@@ -54,8 +44,14 @@ class Reader:
             return None
         return TensorType(DTYPES[meta.dtype], tuple(size for size in sizes if size is not None))
 
-    def steps(self) -> Iterator[Step]:
-        """Yield the steps, without nodes that only compute sizes: sizes are known."""
+    def read(self, returned: Iterable[str]) -> tuple[tuple[Step, ...], tuple[str, ...]]:
+        """Return the steps, without nodes that only compute sizes: sizes are known. Also return under which names these
+        values are read at the end."""
+        steps = list(self._steps())
+        now = tuple(map(self._memory.now, returned))
+        return (*steps, *self._memory.take_steps()), now
+
+    def _steps(self) -> Iterator[Step]:
         given = (each.as_tensor.name for each in self._graph.inputs if each.as_tensor)
         order = TopologicalOrder(given, len(self._graph.nodes), self._where)
         for node in self._graph.nodes:
@@ -63,13 +59,15 @@ class Reader:
             results = tuple(name for item in node.outputs for name in tensors_in(item))
             order.next(node.target, reads, results)
             if results:
-                yield self._step(node, results)
+                step = self._step(node, results)
+                yield from self._memory.take_steps()
+                yield step
 
     def _step(self, node: Node, results: tuple[str, ...]) -> Step:
         library, _, rest = node.target.removeprefix("torch.ops.").partition(".")
         function = rest.partition(".")[0]
         title = rest.removesuffix(".default") if library == "aten" else node.target
-        exact = exact_call(node, self.now, self._sizes)
+        exact = exact_call(node, self._memory.now, self._sizes)
         if library != "aten":
             return Step(title, results, why_not="is not a function of PyTorch's own", exact=exact)
         in_place = function.endswith("_") and not function.endswith("__")
@@ -82,33 +80,24 @@ class Reader:
             step = Step(title, results, (Call(function, args, results),), exact=exact)
         operand = node.inputs[0].arg.as_tensor if node.inputs else None
         if operand and in_place:
-            self._change(operand.name, results[0])
+            self._memory.change(operand.name, results[0])
         elif operand and step.calls and self._is_view(step.calls[0]):
-            whole = self._part_of.get(operand.name, operand.name)
-            self._part_of |= dict.fromkeys(results, whole)
-            self._since |= dict.fromkeys(results, self._changes.get(whole))
+            self._memory.view(operand.name, results, step)
         return step
 
     def _is_view(self, call: Call) -> bool:
         return any(row.view for row in rows_by_function().get(in_table_form(call, self.types).function, ()))
 
-    def _change(self, name: str, result: str) -> None:
-        """Record that a value was changed in place: later readers get `result`. Other values that share its memory have
-        changed too, but no node computes them (`now`)."""
-        whole = self._part_of.get(name, name)
-        self._part_of[result] = whole
-        self._changes[whole] = self._since[result] = _Change(name, result)
-
     def _arg(self, arg: Argument) -> Arg:
         match arg:
             case Argument(as_tensor=Tensor(name=name)) | Argument(as_value=Tensor(name=name)):
-                return Ref(self.now(name))
+                return Ref(self._memory.now(name))
             case Argument(as_tensors=list(each)):
-                return tuple(Ref(self.now(item.name)) for item in each)
+                return tuple(Ref(self._memory.now(item.name)) for item in each)
             case Argument(as_optional_tensor=OptionalTensor(as_tensor=item)):
-                return Ref(self.now(item.name)) if item else None
+                return Ref(self._memory.now(item.name)) if item else None
             case Argument(as_optional_tensors=list(each)):
-                return tuple(Ref(self.now(item.as_tensor.name)) if item.as_tensor else None for item in each)
+                return tuple(Ref(self._memory.now(item.as_tensor.name)) if item.as_tensor else None for item in each)
             case Argument(as_bool=bool(value)) | Argument(as_int=int(value)) | Argument(as_string=str(value)):
                 return value
             case Argument(as_float=float() | str() as value):
@@ -130,20 +119,6 @@ class Reader:
             case Argument(as_none=bool()):
                 return None
         raise Opaque("has an argument that is not a tensor, a number or a string")
-
-    def now(self, name: str) -> str:
-        """The name under which a value is read now. It differs from the value's own name after its memory was changed
-        in place. Where another value with the same memory was changed, the name is one that no node makes, which cuts
-        the graph."""
-        change = self._changes.get(self._part_of.get(name, name))
-        if change is None or change is self._since.get(name):
-            return name
-        if name == change.operand:
-            return change.result
-        other = f"{name}:{change.result}"
-        if name in self.types:
-            self.types[other] = self.types[name]
-        return other
 
     def _size(self, size: Size) -> int:
         known = self._sizes.get(size.as_name) if size.as_name else size.number

@@ -49,12 +49,11 @@ def read(path: Path) -> Program:
             if each is not None
         ]
         reader = Reader(module.graph, str(path))
-        steps = tuple(reader.steps())
         given = [each.user_output.arg for each in module.signature.output_specs if each.user_output]
+        steps, returned = reader.read(name for arg in given for name in tensors_in(arg))
         names = {each.name: each.arg.name for each, _ in owned}
         constants = dict(_constants(archive, model, names, path))
     roles = {each.arg.name: role for each, role in owned}
-    returned = tuple(reader.now(name) for arg in given for name in tensors_in(arg))
     return Program(path.stem, steps, reader.types, roles, constants, returned, reader.as_real)
 
 

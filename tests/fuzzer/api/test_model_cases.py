@@ -22,7 +22,7 @@ from fuzzer.lanes.base.prepared_case import PreparedCase
 from fuzzer.lanes.base.step import Quiet
 from fuzzer.lanes.torch.prepared import build_model, model_of, tensors_of
 from generators import case_file
-from generators.graph import Invalid
+from generators.graph import Invalid, Role
 from generators.torch.source import render
 
 
@@ -167,6 +167,72 @@ def test_a_part_that_is_changed_in_place_is_a_new_value() -> None:
     found = cases_of(Fn(function), x)
     assert (found.not_covered, found.cases[0].graph.ops[-2:]) == ((), ("select_scatter", "exp"))
     same_results(found.cases[0], function(x))
+
+
+def _first_row(x: torch.Tensor) -> Any:
+    y = x.clone()
+    y[0] = 1.0
+    return y
+
+
+def _parts_of_parts(x: torch.Tensor) -> Any:
+    y = x.exp()
+    row = y[1]
+    row[1:3] += x[0, :2]
+    return row, y.t(), y
+
+
+def _views_before_and_after(x: torch.Tensor) -> Any:
+    y = x * 2
+    flat, turned = y.view(-1), y.permute(1, 0)
+    y[:, 0].relu_()
+    turned[1].neg_()
+    return flat + 1, turned, y.view(-1)[2:], y
+
+
+def _diagonal(x: torch.Tensor) -> Any:
+    y = torch.zeros(3, 4) + x.sum()
+    y.diagonal().fill_(5)
+    y.unsqueeze(0).transpose(1, 2)[0, 2].mul_(3)
+    return y.expand(2, 3, 4)
+
+
+def _all_of_it_and_then_a_part(x: torch.Tensor) -> Any:
+    y = x.clone()
+    part = y[0]
+    y.zero_()
+    y.add_(1)
+    part.add_(1)
+    y.mul_(2)
+    return part, y
+
+
+def _cache(x: torch.Tensor) -> Any:
+    cache = torch.zeros(4, 4)
+    for place in range(3):
+        cache[place + 1 : place + 2] = x[:1] + cache[place : place + 1]
+    return cache
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_file", [False, True])
+@pytest.mark.parametrize(
+    "function",
+    [_first_row, _parts_of_parts, _views_before_and_after, _diagonal, _all_of_it_and_then_a_part, _cache],
+)
+def test_what_is_changed_in_part_is_a_new_value(function: Callable[..., Any], is_file: bool, tmp_path: Path) -> None:
+    x = torch.arange(8.0).view(2, 4) - 3
+    if is_file:
+        path = tmp_path / "changed.pt2"
+        torch.export.save(torch.export.export(Fn(function), (x,)), path)
+        found = cases_of(path, {"args_0": x.numpy()})
+    else:
+        found = cases_of(Fn(function), x)
+    (case,) = found.cases
+    assert (found.not_covered, found.is_given) == ((), True)
+    assert [each.value.type.sizes for each in case.graph.inputs if each.role is Role.INPUT] == [(2, 4)]
+    right = function(x)
+    same_results(case, *([right] if isinstance(right, torch.Tensor) else right))
 
 
 @pytest.mark.slow

@@ -75,7 +75,7 @@ def test_arithmetic_on_sizes_is_left_out(tmp_path: Path) -> None:
 
 
 def test_what_is_changed_in_place_is_read_as_changed(tmp_path: Path) -> None:
-    """A part of it that was taken before is changed as well, into what no node makes."""
+    """A view of it that was made before is made anew."""
     types = dict.fromkeys(("x", "a", "b", "d", "e"), "float32[2,3]")
     model = document(
         types,
@@ -85,8 +85,24 @@ def test_what_is_changed_in_place_is_read_as_changed(tmp_path: Path) -> None:
         node("add.Tensor", "e", self="$a", other="$b"),
     )
     program = pt2.read(write(tmp_path / "m.pt2", model))
-    assert program.steps[2].calls[0].function == "relu"
-    assert program.steps[3].calls[0].operands == ("d", "b:d")
+    assert [(step.calls[0].function, step.calls[0].operands) for step in program.steps[2:]] == [
+        ("relu", ("a",)),
+        ("view", ("d",)),
+        ("add", ("d", "b@1")),
+    ]
+    assert resolve(program).mapped == 5
+
+
+def test_what_may_be_a_copy_is_a_cut_after_a_change(tmp_path: Path) -> None:
+    model = document(
+        dict.fromkeys(("x", "a", "b", "d", "e"), "float32[2,3]"),
+        node("neg.default", "a", self="$x"),
+        node("reshape.default", "b", self="$a", shape=[2, 3]),
+        node("relu_.default", "d", self="$a"),
+        node("add.Tensor", "e", self="$a", other="$b"),
+    )
+    program = pt2.read(write(tmp_path / "m.pt2", model))
+    assert program.steps[3].calls[0].operands == ("d", "b:1")
     assert resolve(program).mapped == 4
 
 
@@ -101,7 +117,13 @@ def test_a_part_that_is_taken_after_a_change_is_as_changed(tmp_path: Path) -> No
         node("add.Tensor", "g", self="$d", other="$b"),
     )
     program = pt2.read(write(tmp_path / "m.pt2", model))
-    assert [step.calls[0].operands for step in program.steps[2:]] == [("d",), ("b", "d"), ("b",), ("d:f", "f")]
+    assert [(step.calls[0].function, step.calls[0].operands) for step in program.steps[2:]] == [
+        ("view", ("d",)),
+        ("add", ("b", "d")),
+        ("neg", ("b",)),
+        ("view", ("f",)),
+        ("add", ("a@2", "f")),
+    ]
 
 
 def test_changes_in_place_take_no_more_than_what_is_read(tmp_path: Path) -> None:
