@@ -1,20 +1,23 @@
 """A snapshot as a terminal shows it, in 80 columns and 24 lines or more; and as one plain line.
 
-First comes what the run does, then what it has found, then what each worker does now. Numbers come on request.
+First comes what the run does, then what it has found, then what each worker does now. Numbers come on request. A line
+that is wider than the terminal goes on in the next one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.text import Text
 
 from fuzzer.campaign.run.phase import Phase
 from fuzzer.findings.severity import Level
+from fuzzer.system.layout import wrapped
 from fuzzer.watching import lane_lines, phase_lines
 from fuzzer.watching.cause_lines import by_level, known_line, others_line, provisional_line
 from fuzzer.watching.causes import CauseCounts
 from fuzzer.watching.formatting import bar, could_not_be_done, duration, number_of, shares, size, sparkline
+from fuzzer.watching.glance import ConfirmedLine, ProvisionalLine
 from fuzzer.watching.health import failing
 from fuzzer.watching.snapshot import Snapshot
 
@@ -47,17 +50,40 @@ def line(snapshot: Snapshot) -> str:
 def panel(snapshot: Snapshot, monotonic: float, width: int, height: int, *, stats: bool = False) -> list[Text]:
     """A snapshot as lines for a terminal of this size: none is wider, and there is room for the cursor below them.
     `stats` adds what serves those who develop difftvm: where time and memory go, and how lanes end."""
-    head = [*_of_run(snapshot), *_of_lanes_that_fail(snapshot)]
+    head = _fitted([*_of_run(snapshot), *_of_lanes_that_fail(snapshot)], width)
     keys = _named("keys", phase_lines.keys(snapshot), "dim")
-    foot = [*_of_work(snapshot, monotonic), keys, *(_of_numbers(snapshot) if stats else ())]
+    foot = _fitted([*_of_work(snapshot, monotonic), keys, *(_of_numbers(snapshot) if stats else ())], width)
     room = height - 1 - len(head) - len(foot)
-    causes = list(_of_causes(snapshot, room))
-    lanes = list(_of_lanes(snapshot, room - len(causes))) if stats else []
+    causes = list(_of_causes(snapshot, room, width))
+    lanes = _fitted(_of_lanes(snapshot, room - len(causes)), width) if stats else []
     every = [*head, *causes, *foot, *lanes][: height - 1]
     for text in every:
         text.no_wrap = True
         text.truncate(width, overflow="ellipsis")
     return every
+
+
+def _fitted(texts: Iterable[Text], width: int) -> list[Text]:
+    """The texts in lines of at most `width` characters, each wrapped at blanks."""
+    return [line for text in texts for line in _pieces(text, width)]
+
+
+def _pieces(text: Text, width: int) -> Iterator[Text]:
+    end = 0
+    for piece in wrapped(text.plain, width):
+        begin = text.plain.index(piece.lstrip(), end)
+        indent = (len(piece) - len(piece.lstrip())) if end else begin
+        end = begin + len(piece.lstrip())
+        yield Text.assemble(" " * indent, text[begin:end])
+
+
+def _first(entries: Iterable[list[Text]], room: int) -> Iterator[list[Text]]:
+    """The first entries, as many as have room. An entry may have several lines."""
+    for entry in entries:
+        room -= len(entry)
+        if room < 0:
+            return
+        yield entry
 
 
 def _of_run(snapshot: Snapshot) -> Iterator[Text]:
@@ -81,24 +107,36 @@ def _of_lanes_that_fail(snapshot: Snapshot) -> Iterator[Text]:
         yield Text(f"!! and {len(every) - MOST_FAILING} more lanes fail", "bold red")
 
 
-def _of_causes(snapshot: Snapshot, room: int) -> Iterator[Text]:
+def _of_causes(snapshot: Snapshot, room: int, width: int) -> Iterator[Text]:
     """What this run has found, the latest first, and what was seen and is not confirmed yet; then in a line each what
     was found earlier, what ships with difftvm, and what others are to blame for."""
     causes, counts = snapshot.causes, snapshot.causes.counts
-    rest = [Text(line, "dim") for line in (_earlier(counts), _known(counts), others_line(counts)) if line]
-    new = [cause for cause in causes.confirmed if cause.is_new]
+    rest = _fitted(
+        (Text(line, "dim") for line in (_earlier(counts), _known(counts), others_line(counts)) if line), width
+    )
+    new = sorted((cause for cause in causes.confirmed if cause.is_new), key=lambda cause: -cause.found)
     levels = {level: n for level in Level if (n := sum(cause.level is level for cause in new))}
+    found = [list(_pieces(_of_confirmed(cause), width)) for cause in new]
+    seen = [list(_pieces(_of_provisional(cause), width)) for cause in causes.provisional]
     left = max(0, room - 1 - bool(counts.provisional) - len(rest))
-    waiting = min(len(causes.provisional), max(left - len(new), left // 2))
+    waiting = list(_first(seen, max(left - sum(map(len, found)), left // 2)))
     yield _named("new", by_level(levels) if levels else "nothing is confirmed yet", "bold" if levels else "")
-    for cause in sorted(new, key=lambda cause: -cause.found)[: left - waiting]:
-        yield Text.assemble("  ", (f"{cause.level:9}", LOOKS[cause.level]), cause.text)
+    for entry in _first(found, left - sum(map(len, waiting))):
+        yield from entry
     if text := provisional_line(counts.provisional, counts.sightings):
         yield Text(text, "bold")
-    for one in causes.provisional[:waiting]:
-        times = "" if one.sightings == 1 else f"  (seen {one.sightings} times)"
-        yield Text.assemble("  ", one.text, (times, "dim"))
+    for entry in waiting:
+        yield from entry
     yield from rest
+
+
+def _of_confirmed(cause: ConfirmedLine) -> Text:
+    return Text.assemble("  ", (f"{cause.level:9}", LOOKS[cause.level]), cause.text)
+
+
+def _of_provisional(cause: ProvisionalLine) -> Text:
+    times = "" if cause.sightings == 1 else f"  (seen {cause.sightings} times)"
+    return Text.assemble("  ", cause.text, (times, "dim"))
 
 
 def _earlier(counts: CauseCounts) -> str:

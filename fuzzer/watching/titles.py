@@ -4,7 +4,7 @@ its folder has: no case is read, and no array library is loaded."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fuzzer.findings.finding_doc import FindingDoc
@@ -74,11 +74,16 @@ def _subjects(doc: FindingDoc) -> Iterator[str]:
     names = doc.suspect.called or doc.suspect.operators
     perhaps = "" if doc.suspect.certainty is Certainty.SEEN else "Perhaps "
     for most in range(min(SUSPECTS, len(names)), 0, -1):
-        others = " or others" if len(names) > most else ""
-        yield perhaps + " or ".join(f"`{each}`" for each in names[:most]) + others
+        yield perhaps + _one_of([f"`{each}`" for each in names[:most]], len(names) - most)
     if len(doc.ops) == 1 and not names:
         yield f"`{doc.ops[0]}`"
     yield f"A model of {number_of(len(doc.ops), 'operator')}"
+
+
+def _one_of(names: Sequence[str], others: int) -> str:
+    """`a`; `a` or `b`; `a`, `b` or another; `a`, `b` or one of 3 others."""
+    *before, last = [*names, *(["another" if others == 1 else f"one of {others} others"] if others else [])]
+    return f"{', '.join(before)} or {last}" if before else last
 
 
 def _fails(doc: FindingDoc) -> Iterator[str]:

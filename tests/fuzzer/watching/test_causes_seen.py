@@ -250,4 +250,4 @@ def test_at_a_glance_two_suspects_are_named(tmp_path: Path, make: Make) -> None:
         many = Suspect(("relu", "abs", "neg"), certainty=Certainty.ONE_OF)
         Queue(tmp_path).add(found.case, sighting, {}, many)
     (cause,) = glance(causes_in(tmp_path)).provisional
-    assert cause.text == "Perhaps `relu` or `abs` or others fails: no layout in `LayoutOf`"
+    assert cause.text == "Perhaps `relu`, `abs` or another fails: no layout in `LayoutOf`"

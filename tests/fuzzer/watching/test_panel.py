@@ -12,8 +12,9 @@ from snapshots import FAILING, SEEN, SOUND, snapshot
 from fuzzer.campaign.lanes.activity import CurrentTask
 from fuzzer.campaign.plan.settings import RunLimits
 from fuzzer.campaign.run.phase import Phase, PhaseProgress
+from fuzzer.findings.severity import Level
 from fuzzer.watching.causes import CauseCounts
-from fuzzer.watching.glance import Glance
+from fuzzer.watching.glance import ConfirmedLine, Glance, ProvisionalLine
 from fuzzer.watching.health import LaneHealth
 from fuzzer.watching.panel import line, panel
 
@@ -45,6 +46,22 @@ def test_eighty_columns() -> None:
         "tests      1,850 in this run; 0.50/s; 2 refused by PyTorch (normal)",
         "keys       ctrl-C ends the run and loses nothing; ctrl-Z pauses it, fg goes on",
     ]
+
+
+def test_a_title_that_is_wider_than_the_terminal_goes_on_in_the_next_line() -> None:
+    long = "Perhaps `F.softmin`, `v0[-2::2]` or one of 3 others fails: code generation has no `tirx.fabs`"
+    seen = (*(ConfirmedLine(Level.HIGH, f"`{n}` {'wrong ' * 12}", True) for n in "ab"),)
+    causes = Glance(CauseCounts(provisional=1, sightings=1), 2, seen, (ProvisionalLine(1, long, "x"),))
+    assert shown(causes=causes, lanes=())[3:10] == [
+        "new        2 high",
+        "  high     `a` wrong wrong wrong wrong wrong wrong wrong wrong wrong wrong wrong",
+        "           wrong",
+        "  high     `b` wrong wrong wrong wrong wrong wrong wrong wrong wrong wrong wrong",
+        "           wrong",
+        "not confirmed yet: 1 cause, seen in 1 sighting",
+        "  Perhaps `F.softmin`, `v0[-2::2]` or one of 3 others fails: code generation has",
+    ]
+    assert "           wrong" not in shown(height=13, causes=causes, lanes=())[6:], "no room for the second one"
 
 
 def test_with_numbers_for_those_who_develop_difftvm() -> None:
@@ -106,11 +123,13 @@ def test_a_tall_terminal_shows_the_lanes_with_the_fewest_results() -> None:
     whole = LaneHealth("torch", {"ran": 40}, {})
     raising = LaneHealth("relax-onnx-llvm", {"raised": 19}, {})
     lines = shown(height=40, stats=True, lanes=(FAILING, unsupported, whole, SOUND, raising))
-    assert lines[-6:] == [
-        "3 of 5 lanes give results; 1 far fewer than before; 1 had only unsupported cases, which is normal"[:79] + "…",
+    assert lines[-8:] == [
+        "3 of 5 lanes give results; 1 far fewer than before; 1 had only unsupported",
+        "    cases, which is normal",
         "findings   ▁▂▂▃▄▅▅▆▇█ over time",
         "!! relax-export-c             results in 4 of 40: 36 raised",
-        "   relax-onnx-llvm            TVM raised an error for 19 of 19 models: such fai…",
+        "   relax-onnx-llvm            TVM raised an error for 19 of 19 models: such",
+        "                              failures are looked for",
         "   relax-export-llvm          results in 38 of 40: 2 unsupported",
         "   relax-fx-llvm              results in 0 of 40: 40 unsupported (normal)",
     ]

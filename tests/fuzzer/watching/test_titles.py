@@ -76,4 +76,7 @@ def test_what_is_not_confirmed_has_its_suspect(saved: Path) -> None:
     assert of(doc, Kind.OUT_OF_BOUNDS_READ, ["a", "b"], ("a", "b"), Certainty.ONE_OF) == (
         "Perhaps `a` or `b` reads outside a tensor"
     )
+    assert of(doc, Kind.DIED, ["a"] * 9, tuple("abcd"), Certainty.ONE_OF) == (
+        "Perhaps `a`, `b` or one of 2 others ends the process"
+    )
     assert of(doc, Kind.TIMED_OUT, ["a"], (), Certainty.UNKNOWN) == "`a` does not come to an end"
