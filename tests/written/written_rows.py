@@ -10,6 +10,7 @@ import golden_texts
 import lanes_listed
 import lines_counted
 import operators_counted
+import outputs_shown
 import packages_drawn
 import pages_quoted
 import planted_counted
@@ -22,6 +23,7 @@ ROWS: tuple[Written, ...] = (
     *packages_drawn.ROWS,
     *lanes_listed.ROWS,
     *operators_counted.ROWS,
+    *outputs_shown.ROWS,
     *tables_shown.ROWS,
     *findings_shown.ROWS,
     *pages_quoted.ROWS,
