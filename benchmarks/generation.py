@@ -17,9 +17,10 @@ import time
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
 from generators.graph import Case
-from generators.random_graph import generate, grow
+from generators.random_graph import grow
 from generators.table import TABLE
 from generators.torch.ops import OPS
+from generators.torch.random_graph import generate
 
 GOALS = {5: 1500, 10: 700, 20: 300}
 SLOWEST_MS = 100.0

@@ -34,7 +34,7 @@ from fuzzer.triage.reproduce import judged_by, judged_run
 from generators.builder import Limits
 from generators.choice import NumpySource
 from generators.graph import Case, Invalid
-from generators.random_graph import generate
+from generators.torch.random_graph import generate
 from oracles.finding import Component, Kind
 from oracles.judge import judge_all
 from oracles.lane import Engine, LaneSpec

@@ -21,8 +21,9 @@ from fuzzer.children.validity import verdict as judge
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
 from generators.graph import Case, Invalid, Profile
-from generators.random_graph import generate, with_values
+from generators.random_graph import with_values
 from generators.torch.ops import OPS
+from generators.torch.random_graph import generate
 from generators.torch.source import render
 
 

@@ -1,4 +1,4 @@
-"""The random generator: it draws a valid case from a source of choices."""
+"""What the random generators of all dialects share: calls are added to a builder, whose graph gets values."""
 
 from __future__ import annotations
 
@@ -7,14 +7,10 @@ from functools import partial
 
 from generators.builder import Builder, Limits, OpenSizes
 from generators.choice import ChoiceSource
-from generators.dialect_names import DEFAULT
-from generators.drawn_graph import DrawnGraph, cases_of
-from generators.graph import Array, Case, Graph, Invalid, Profile, Symbol
+from generators.drawn_graph import DrawnGraph
+from generators.graph import Array, Case, Graph, Profile, Symbol
 from generators.op import Op
-from generators.torch.motif_table import MOTIFS
-from generators.torch.motifs import Motif
-from generators.torch.ops import OPS
-from generators.values import draw, draw_profile, may_be_extreme
+from generators.values import draw
 from generators.variety import shows_little, with_output_that_shows
 
 ATTEMPTS_PER_NODE = 30
@@ -23,66 +19,10 @@ SYMBOLIC_PERCENT = 8
 MOTIF_PERCENT = 20
 MOTIF_NODES = 5
 """A graph gets a motif only if its limits allow at least this many nodes."""
-EXTREME_ATTEMPTS = 8
-"""How many cases of the extreme profile are tried. About half of them have integers, which the profile needs."""
 SHOWING_ATTEMPTS = 5
 """How many graphs are drawn where one shows little: about a quarter of the graphs do."""
 LARGEST = 7
 """The upper bound of the range of a symbol. The tensors have the upper end of the range as their size."""
-
-
-def draw_graph(
-    source: ChoiceSource,
-    limits: Limits = Limits(),
-    ops: Sequence[Op] = OPS,
-    origin: str = "",
-    profile: Profile | None = None,
-    symbolic: bool | None = None,
-    motifs: Sequence[Motif] | None = None,
-    motif_percent: int = MOTIF_PERCENT,
-) -> DrawnGraph:
-    """Draw a graph of `limits.min_nodes` to `limits.max_nodes` calls of `ops`. Guards of domains are added to these.
-
-    profile   of its case; drawn if None. A case without an integer input gets the normal one instead of the extreme one
-    symbolic  whether the graph has symbolic dimensions; drawn if None
-    motifs    `motif_percent` % of graphs begin with one of these. None means all motifs if `ops` is the whole table,
-              else none
-
-    Raises `Invalid` where none of `ops` fits a graph of these limits.
-    """
-    profile = draw_profile(source) if profile is None else profile
-
-    def grown(profile: Profile) -> Builder:
-        return _grown(source, limits, ops, profile, symbolic, motifs, motif_percent)
-
-    if profile is Profile.EXTREME:
-        if drawn := _that_shows(partial(grown, profile), origin, EXTREME_ATTEMPTS, may_be_extreme):
-            return drawn
-        profile = Profile.NORMAL
-    return drawn_to_show(partial(grown, profile), limits, origin)
-
-
-generate = cases_of(draw_graph)
-"""Draws a case: its graph as `draw_graph` does, and then its values."""
-
-
-def _grown(
-    source: ChoiceSource,
-    limits: Limits,
-    ops: Sequence[Op],
-    profile: Profile,
-    symbolic: bool | None,
-    motifs: Sequence[Motif] | None,
-    motif_percent: int,
-) -> Builder:
-    builder = new_builder(source, limits, profile, symbolic)
-    motifs = (MOTIFS if ops is OPS else ()) if motifs is None else motifs
-    if motifs and limits.max_nodes >= MOTIF_NODES and source.rarely(motif_percent):
-        source.choice(motifs).grow(builder)
-    grow(builder, limits.max_nodes, ops, limits.min_nodes)
-    if not builder.nodes:
-        raise Invalid(f"none of {', '.join(op.name for op in ops)} fits a graph of {limits}")
-    return builder
 
 
 def grow(builder: Builder, count: int, ops: Sequence[Op], at_least: int | None = None) -> None:
@@ -108,7 +48,7 @@ def new_builder(
     limits: Limits,
     profile: Profile,
     symbolic: bool | None,
-    dialect: str = DEFAULT,
+    dialect: str,
     opset: int = 0,
 ) -> Builder:
     """Return a builder with symbols or without; with None, that is drawn."""
@@ -117,9 +57,7 @@ def new_builder(
     return Builder(source, limits, profile, dialect=dialect, opset=opset)
 
 
-def symbolic_builder(
-    source: ChoiceSource, limits: Limits, profile: Profile, dialect: str = DEFAULT, opset: int = 0
-) -> Builder:
+def symbolic_builder(source: ChoiceSource, limits: Limits, profile: Profile, dialect: str, opset: int = 0) -> Builder:
     """Return a builder with one or two symbols, bound to their largest size, to 1, and to up to two drawn sizes."""
     names = ("n", "m")[: source.integer(1, 2)]
     symbols = [Symbol(name, 1, source.integer(3, LARGEST)) for name in names]
@@ -146,12 +84,12 @@ def drawn_to_show(grown: Callable[[], Builder], limits: Limits, origin: str = ""
     shows much, perhaps with one more output; else the last one. Where `limits` do not ask for it, it is the first."""
     if not limits.to_show:
         return drawn_by(grown(), origin)
-    drawn = _that_shows(grown, origin, SHOWING_ATTEMPTS, lambda graph: True)
+    drawn = that_shows(grown, origin, SHOWING_ATTEMPTS, lambda graph: True)
     assert drawn is not None, "every graph fits"
     return drawn
 
 
-def _that_shows(
+def that_shows(
     grown: Callable[[], Builder], origin: str, attempts: int, fits: Callable[[Graph], bool]
 ) -> DrawnGraph | None:
     """The first graph that fits and shows much; else the last one that fits. None where none does."""

@@ -50,6 +50,55 @@ class Reads(Enum):
         """Whether the importer makes one module of it, which can be kept, and compiled step by step."""
         return self is not Reads.PARTS
 
+    @property
+    def exporter(self) -> str:
+        """The exporter of PyTorch that makes it, in identities of failures. "" stands for the TorchScript exporter too,
+        which was the only one when identities began to have it."""
+        return "torch.export" if self.is_program else "onnx-dynamo" if self is Reads.DYNAMO_FILE else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of TVM that makes a module.
+
+    name        as reports name it
+    module      the module of TVM that has it
+    tests       TVM's test of it: tests/python/relax/{tests}.py
+    tag         the tag of titles, as TVM's issues have it; "": there is none
+    label       the label of TVM's tracker; "": there is none
+    converters  its converters, as `fuzz diff` names them; "": it has none
+    """
+
+    name: str
+    module: str
+    tests: str
+    tag: str = ""
+    label: str = ""
+    converters: str = ""
+
+    @property
+    def test(self) -> str:
+        """The file of TVM's tests of it."""
+        return f"tests/python/relax/{self.tests}.py"
+
+
+def _of_frontend(frontend: str, name: str, tests: str, converters: str = "") -> Function:
+    tag, label = _FRONTENDS[frontend]
+    module = f"tvm.relax.frontend.{frontend}"
+    return Function(name, module, f"test_frontend_{tests}", f"[Frontend][{tag}]", f"frontend:{label}", converters)
+
+
+_FRONTENDS = {"torch": ("Torch", "pytorch"), "onnx": ("ONNX", "onnx")}
+"""The modules of `tvm.relax.frontend`: the tag and the label of TVM's issues."""
+
+FROM_EXPORTED_PROGRAM = _of_frontend("torch", "from_exported_program", "from_exported_program", "export")
+FROM_FX = _of_frontend("torch", "from_fx", "from_fx", "fx")
+RELAX_DYNAMO = _of_frontend("torch", "relax_dynamo", "dynamo", "fx")
+FROM_ONNX = _of_frontend("onnx", "from_onnx", "onnx", "onnx")
+FROM_PYTORCH = _of_frontend("torch", "from_pytorch", "from_exported_program")  # of Relay, which has no tests today
+FROM_SOURCE = Function("from_source", "tvm.script", "test_tvmscript_parser", "[TVMScript]")
+RUN = Function("PyTorch", "torch", "")  # no function of TVM: PyTorch runs the model itself
+
 
 @dataclass(frozen=True, slots=True)
 class ImporterRow:
@@ -57,13 +106,12 @@ class ImporterRow:
 
     dialect     the dialect of the cases that it reads; None: the engine decides
     reads       what it reads
-    function    TVM's function that imports, as reports name it
+    function    TVM's function that imports
     steps       the steps of a lane up to the module, in a report; {opset} and {converted} stand for the lane's opset,
                 {folded} for the folding of constants, which the file of a given model is spared; "" where nothing
                 imports: the dialect says what runs the model
     code        the module of `fuzzer.lanes.relax.importers` that calls it; "": it gives no single module of Relax
     script      the template in `fuzzer/templates/repro/importer/` that writes the import in a script
-    tests       TVM's test of the function: tests/python/relax/test_frontend_{tests}.py, for a frontend
     family      the short name by which families of findings tell importers apart
     route       the importer that converts the same graph with the same converters; "": itself
     listed      whether `fuzzer/campaign/plan/unsupported.txt` says which operators it lacks
@@ -77,11 +125,10 @@ class ImporterRow:
 
     dialect: str | None = "torch"
     reads: Reads = Reads.PROGRAM
-    function: str = "from_exported_program"
+    function: Function = FROM_EXPORTED_PROGRAM
     steps: str = ""
     code: str = "exported_program"
     script: str = "export"
-    tests: str = "from_exported_program"
     family: str = "export"
     route: str = ""
     listed: bool = False
@@ -91,23 +138,6 @@ class ImporterRow:
     share: float = 0.0
     usual: bool = False
     compared: bool = False
-
-    @property
-    def frontend(self) -> str:
-        """The module of `tvm.relax.frontend` that has the function; "" where TVM's parser of scripts has it."""
-        return "onnx" if self.reads.is_file else "" if self.reads is Reads.MODULE else "torch"
-
-    @property
-    def module(self) -> str:
-        """The module of TVM that has the function."""
-        return f"tvm.relax.frontend.{self.frontend}" if self.frontend else "tvm.script"
-
-    @property
-    def test(self) -> str:
-        """The file of TVM's tests of the function."""
-        if not self.frontend:
-            return f"tests/python/relax/{self.tests}.py"
-        return f"tests/python/relax/test_frontend_{self.tests}.py"
 
     @property
     def is_expensive(self) -> bool:
@@ -130,8 +160,8 @@ class Importer(StrEnum):
         listed=True, drawn=1, share=0.39, usual=True, compared=True,
     )  # fmt: skip
     ONNX = "onnx", ImporterRow(
-        reads=Reads.FILE, function="from_onnx", steps=_TORCH_ONNX.format(False), code="onnx_file", script="onnx",
-        tests="onnx", family="onnx", listed=True, drawn=2, share=0.22, usual=True, compared=True,
+        reads=Reads.FILE, function=FROM_ONNX, steps=_TORCH_ONNX.format(False), code="onnx_file", script="onnx",
+        family="onnx", listed=True, drawn=2, share=0.22, usual=True, compared=True,
     )  # fmt: skip
     # TVM's importer decomposes, as TVM's users do it: 0.07 CPU seconds for a case that PyTorch has exported already. Of
     # 70 random cases, 24 ended at the export or the import of EXPORT, and the same 24 at that of EXPORT_TVM.
@@ -144,31 +174,31 @@ class Importer(StrEnum):
         drawn=4, share=0.24, compared=True,
     )  # fmt: skip
     FX = "fx", ImporterRow(
-        reads=Reads.GRAPH, function="from_fx", steps="`torch.fx.symbolic_trace`, `from_fx`", code="traced_graph",
-        script="fx", tests="from_fx", family="fx", listed=True, drawn=3, share=0.15,
+        reads=Reads.GRAPH, function=FROM_FX, steps="`torch.fx.symbolic_trace`, `from_fx`", code="traced_graph",
+        script="fx", family="fx", listed=True, drawn=3, share=0.15,
     )  # fmt: skip
     DYNAMO = "dynamo", ImporterRow(
-        reads=Reads.PARTS, function="relax_dynamo", steps="`torch.compile` with `relax_dynamo`", code="",
-        tests="dynamo", route="fx", usual=True,
+        reads=Reads.PARTS, function=RELAX_DYNAMO, steps="`torch.compile` with `relax_dynamo`", code="",
+        route="fx", usual=True,
     )  # fmt: skip
     # it exports again: 0.54 CPU seconds
     ONNX_DYNAMO = "onnx-dynamo", ImporterRow(
-        reads=Reads.DYNAMO_FILE, function="from_onnx", steps=_TORCH_ONNX.format(True), code="onnx_file", script="onnx",
-        tests="onnx", family="onnx", percent=3, fails_with=(Stage.EXPORT,),
+        reads=Reads.DYNAMO_FILE, function=FROM_ONNX, steps=_TORCH_ONNX.format(True), code="onnx_file", script="onnx",
+        family="onnx", percent=3, fails_with=(Stage.EXPORT,),
     )  # fmt: skip
     ONNX_MODEL = "onnx-model", ImporterRow(
-        dialect="onnx", reads=Reads.FILE_OF_CASE, function="from_onnx", steps="{converted}`from_onnx`",
-        code="onnx_file", script="onnx", tests="onnx", family="onnx", drawn=1, share=1.0, usual=True,
+        dialect="onnx", reads=Reads.FILE_OF_CASE, function=FROM_ONNX, steps="{converted}`from_onnx`",
+        code="onnx_file", script="onnx", family="onnx", drawn=1, share=1.0, usual=True,
     )  # fmt: skip
     MODULE = "module", ImporterRow(
-        dialect="relax", reads=Reads.MODULE, function="from_source", steps="`from_source`", code="script",
-        script="module", tests="test_tvmscript_parser", family="module", drawn=1, share=1.0, usual=True,
+        dialect="relax", reads=Reads.MODULE, function=FROM_SOURCE, steps="`from_source`", code="script",
+        script="module", family="module", drawn=1, share=1.0, usual=True,
     )  # fmt: skip
     TRACE = "trace", ImporterRow(  # Relay reads it
-        reads=Reads.TRACE, function="from_pytorch", steps="`torch.jit.trace`, `from_pytorch`", code="",
+        reads=Reads.TRACE, function=FROM_PYTORCH, steps="`torch.jit.trace`, `from_pytorch`", code="",
     )  # fmt: skip
     EAGER = "eager", ImporterRow(
-        dialect=None, reads=Reads.MODEL, function="PyTorch", code="",
+        dialect=None, reads=Reads.MODEL, function=RUN, code="",
     )  # fmt: skip
 
     row: ImporterRow

@@ -11,7 +11,7 @@ from generators.choice import NumpySource
 from generators.graph import Case, Invalid
 from generators.limits import Limits
 from generators.op import Op
-from generators.random_graph import generate
+from generators.torch.random_graph import generate
 
 MAX_OPS = 5
 

@@ -6,8 +6,8 @@ from hypothesis.strategies import SearchStrategy
 
 from fuzzer.api.random_cases import limits
 from fuzzer.campaign.plan.selection import ops_named
-from generators import strategies
 from generators.graph import Case
+from generators.torch import strategies
 
 MAX_OPS = 4
 

@@ -18,9 +18,10 @@ from generators.builder import Builder, Limits
 from generators.choice import ChoiceSource, NumpySource
 from generators.graph import Case, Form, Invalid
 from generators.op import Op
-from generators.random_graph import generate, with_values
+from generators.random_graph import with_values
 from generators.table import TABLE
 from generators.torch.ops import OPS
+from generators.torch.random_graph import generate
 
 TORCHSCRIPT_OPSETS = range(7, 21)
 DYNAMO_OPSET = 23  # the newest has most operators

@@ -17,8 +17,8 @@ from generators.dialect import Dialect, dialect_named
 from generators.drawn_graph import DrawnGraph
 from generators.graph import Case, Graph, Invalid
 from generators.op import Op
-from generators.random_graph import draw_graph
 from generators.table import dialect_of
+from generators.torch.random_graph import draw_graph
 
 CANDIDATES = 8
 

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from fuzzer.difference.changed_entries import ChangedEntry
 from fuzzer.lanes import DIALECT_LANES, RELAX_LANES
 from fuzzer.lanes.base.availability import available
 from fuzzer.toolchains.code_entries import Kind
-from oracles.importers import Importer, Reads, plain_importer
+from oracles.importers import Importer, plain_importer
 from oracles.lane import SCHEDULES, Engine, LaneSpec, Params, Pipeline
 from oracles.targets import family_of
 from oracles.transforms import TRANSFORMS, ModuleForm
 
-_TABLES: Mapping[str, Callable[[Reads], bool]] = {
-    "export": lambda reads: reads.is_program,
-    "fx": lambda reads: reads in (Reads.GRAPH, Reads.PARTS),
-    "onnx": lambda reads: reads.is_file,
-}
 _PARAMS = {
     "LiftTransformParams": (Params.LIFTED, Params.LIFTED_SHARED, Params.LIFTED_CONSUMING),
     "BundleModelParams": (Params.BUNDLED,),
@@ -69,8 +64,9 @@ def _is_plain(lane: LaneSpec) -> bool:
 def _lanes_of(entry: ChangedEntry) -> Iterator[LaneSpec]:
     match entry.kind:
         case Kind.CONVERTER | Kind.IMPORTER:
-            reads = _TABLES[entry.name.partition(" ")[0]]
-            yield from (lane for lane in RELAX_LANES if reads(lane.importer.row.reads) and _only_imports(lane))
+            read = entry.name.partition(" ")[0]
+            with_these = (lane for lane in RELAX_LANES if lane.importer.row.function.converters == read)
+            yield from filter(_only_imports, with_these)
         case Kind.LEGALIZATION:
             yield from _plain_importers(_compiles_otherwise)
         case Kind.GRADIENT:

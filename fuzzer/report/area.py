@@ -25,10 +25,6 @@ OTHERS = {
 """The components other than TVM and the exporter."""
 
 
-_FRONTENDS = {"onnx": "[Frontend][ONNX]", "torch": "[Frontend][Torch]", "": "[TVMScript]"}
-"""The frontends, and the parser of scripts, as TVM's issues call them."""
-
-
 _LANGUAGES = ("tirx.", "tir.", "s_tir.")
 """Prefixes of the names of passes that work on TIR."""
 
@@ -41,7 +37,7 @@ def area(record: FindingRecord) -> str:
     language = "[Relay]" if is_relay(lane) else "[Relax]"
     match place_of(record):
         case Place.FRONTEND:
-            return f"{language}{_FRONTENDS[lane.importer.row.frontend]}"
+            return f"{language}{lane.importer.row.function.tag}"
         case Place.CODEGEN:
             return f"[Codegen][{target_tag(lane)}]"
         case Place.RUNTIME:

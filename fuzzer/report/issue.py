@@ -166,7 +166,7 @@ def _triage(record: FindingRecord) -> str:
     doc = record.doc
     labels = ["needs-triage", "type: bug"]
     if "[Frontend]" in area(record):
-        labels.append({"onnx": "frontend:onnx", "torch": "frontend:pytorch"}[doc.lane.importer.row.frontend])
+        labels.append(doc.lane.importer.row.function.label)
     perhaps = "".join(f"* perhaps related: {prose(str(row))}\n" for row in upstream.related(doc))
     others = "" if doc.component is Component.TVM else f"* at fault: {prose(other(doc.component, doc.lane))}, not TVM\n"
     return "".join(f"* {label}\n" for label in labels) + perhaps + others

@@ -31,7 +31,7 @@ from fuzzer.signature.blame import Place
 from generators.dialect import dialect_named
 from generators.graph import DType
 from oracles.finding import Component, Kind, Mismatch
-from oracles.lane import Engine, LaneSpec, is_relay, returns_gradients
+from oracles.lane import Engine, is_relay, returns_gradients
 from oracles.outcome import Died, Raised, Stage
 from oracles.targets import target_named
 
@@ -129,11 +129,7 @@ def place(record: FindingRecord) -> str:
         case Place.RUNTIME:
             return "tests/python/relax/test_vm_build.py"
         case _:
-            return _of_importer(lane)
-
-
-def _of_importer(lane: LaneSpec) -> str:
-    return lane.importer.row.test
+            return lane.importer.row.function.test
 
 
 def _snake(name: str) -> str:

@@ -39,7 +39,7 @@ _NAMES = {
     "optimizer": "onnxscript",
     "relax": "tvm",
     "relay": "tvm",
-    **{row.function: row.module for row in (each.row for each in Importer) if row.dialect},
+    **{function.name: function.module for function in (each.row.function for each in Importer if each.row.dialect)},
 }
 
 IMPORTED = frozenset((*_MODULES, *_NAMES))

@@ -38,7 +38,7 @@ def what_is_wrong(record: FindingRecord) -> str:
         case Mismatch() as mismatch:
             return ignores(record) or f"{subject(record)} {_differs(doc.kind, mismatch)}"
         case IllFormed(after="import"):
-            return f"`{doc.lane.importer.row.function}` gives an ill-formed module for {ops}"
+            return f"`{doc.lane.importer.row.function.name}` gives an ill-formed module for {ops}"
         case IllFormed(after=after):
             return f"the module is ill-formed after `{pass_of_tvm(after)}` of {ops}"
         case Mutant(change=change):
@@ -72,7 +72,7 @@ def failing_step(record: FindingRecord, ops: str) -> str:
     culprit = doc.blame.culprit
     match doc.identity.stage:
         case Stage.IMPORT:
-            return f"`{lane.importer.row.function}` on {ops}"
+            return f"`{lane.importer.row.function.name}` on {ops}"
         case Stage.EXPORT | Stage.VERIFY:
             exporting = dialect_named(lane.dialect).words.exporting.format(ops=ops, opset=lane.opset)
             return f"{exporting} to ONNX" if lane.importer.row.reads.is_exported_file else exporting

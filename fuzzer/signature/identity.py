@@ -18,7 +18,6 @@ from fuzzer.signature.messages import frames_of, skeleton, without_operator
 from fuzzer.signature.outline import outline
 from generators.graph import Case
 from oracles.finding import PYTORCH, Component, Excess, Finding, Kind, Mismatch, SideEffect
-from oracles.importers import Reads
 from oracles.lane import is_relay
 from oracles.memory_access import MemoryAccess
 from oracles.outcome import Died, IllFormed, Mutant, Raised, Stage, TimedOut
@@ -196,10 +195,7 @@ def _part_of_component(finding: Finding) -> str:
     """
     if finding.component is not Component.EXPORTER:
         return "Relay" if is_relay(finding.lane) else ""
-    return _EXPORTERS.get(finding.lane.importer.row.reads, "")
-
-
-_EXPORTERS = {Reads.PROGRAM: "torch.export", Reads.RAW_PROGRAM: "torch.export", Reads.DYNAMO_FILE: "onnx-dynamo"}
+    return finding.lane.importer.row.reads.exporter
 
 
 def _checked_source(finding: Finding) -> str:

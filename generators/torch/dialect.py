@@ -2,33 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
 from generators.dialect import Dialect, Words, function_of, names_in, object_of
 from generators.graph import Graph, Invalid, Node, Role
-
-if TYPE_CHECKING:  # the record loads no array library
-    from generators.choice import ChoiceSource
-    from generators.drawn_graph import DrawnGraph
-    from generators.graph import Profile
-    from generators.limits import Limits
-    from generators.op import Op
-
-
-def draw(
-    source: ChoiceSource,
-    limits: Limits,
-    ops: Sequence[Op],
-    origin: str = "",
-    *,
-    profile: Profile | None = None,
-    symbolic: bool | None = None,
-    opset: int | None = None,
-) -> DrawnGraph:
-    from generators.random_graph import draw_graph
-
-    return draw_graph(source, limits, ops, origin, profile, symbolic)
 
 
 def check(graph: Graph) -> None:
@@ -59,7 +34,7 @@ DIALECT = Dialect(
     rows=object_of("generators.torch.ops:TABLE"),
     drawn=object_of("generators.torch.ops:OPS"),
     families=object_of("generators.torch.ops:FAMILIES"),
-    draw=draw,
+    draw=function_of("generators.torch.random_graph:draw_graph"),
     check=check,
     check_given=function_of("generators.torch.given:check_given"),
     cut_given=function_of("generators.torch.cut_given:cut_given"),

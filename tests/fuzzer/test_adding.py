@@ -19,8 +19,8 @@ from generators.check import check
 from generators.choice import NumpySource
 from generators.graph import Array, Attrs, Case, Input
 from generators.op import Arithmetic, Op
-from generators.random_graph import generate
 from generators.torch.ops import TABLE
+from generators.torch.random_graph import generate
 
 PAGE = Path(__file__).parents[2] / "docs" / "adding.md"
 LANE = next(lane for lane in SAMPLED_LANES if lane.name == "relax-export-asserts")

@@ -51,6 +51,8 @@ def test_the_added_dialect_is_drawn_judged_and_reduced(copy: Path) -> None:
     assert found["calls before"] > 2
     assert found["calls after"] == ["toy.total"]
     assert found["kinds"] == ["wrong-value"]
+    assert (found["tags"], found["labels"]) == ("[Relax]", [])
+    assert found["TVM's tests"] == "tests/python/relax/test_blockbuilder_core.py"
 
 
 @pytest.mark.tvm

@@ -14,11 +14,13 @@ from records import record
 from fuzzer.campaign.cases.cases import random_cases
 from fuzzer.campaign.plan.settings import LaneMix, Settings
 from fuzzer.children.validity import verdict
+from fuzzer.findings.record import FindingRecord
 from fuzzer.lanes import lanes_of
 from fuzzer.lanes.base.prepared_case import PreparedCase
 from fuzzer.lanes.base.step import Quiet
 from fuzzer.lanes.runners import runner_of
-from fuzzer.report import repro
+from fuzzer.report import issue, regression_test, repro
+from fuzzer.report.area import area
 from fuzzer.triage.eager_values import computed_values
 from fuzzer.triage.reduce import reduce
 from fuzzer.triage.reducers import Subject
@@ -28,10 +30,10 @@ from generators.choice import NumpySource
 from generators.dialect import dialect_named
 from generators.graph import Array, Case
 from generators.mutate import mutate
-from oracles.finding import Finding
+from oracles.finding import Finding, Kind
 from oracles.judge import judge_all
 from oracles.lane import LaneSpec
-from oracles.outcome import Ran, Result
+from oracles.outcome import Raised, Ran, Result, Stage
 
 OWN = lanes_of("toy")
 LANE = OWN.screening[0]
@@ -84,7 +86,14 @@ def without_tvm() -> dict[str, object]:
         "calls before": len(large.graph.nodes),
         "calls after": list(small.case.graph.ops),
         "kinds": sorted({each.kind for case in wrong for each in findings(case, with_a_bug(case))}),
+        **reported(record(large, Kind.INTERNAL_ERROR, LANE, Raised(Stage.IMPORT, "ValueError", "no"))),
     }
+
+
+def reported(found: FindingRecord) -> dict[str, object]:
+    """What reports say of a failed import."""
+    labels = [line for line in issue.text(found).splitlines() if line.startswith("* frontend:")]
+    return {"tags": area(found), "labels": labels, "TVM's tests": regression_test.place(found)}
 
 
 def with_tvm() -> dict[str, object]:

@@ -14,10 +14,11 @@ from generators.choice import NumpySource
 from generators.domain import within
 from generators.graph import Case, DType, Form, Invalid, Layout, Profile, Role, Symbol, TensorType
 from generators.limits import of_large_tensors
-from generators.random_graph import generate, grow, with_values
+from generators.random_graph import grow, with_values
 from generators.symbolic import Size
 from generators.table import TABLE
 from generators.torch.ops import OPS
+from generators.torch.random_graph import generate
 
 
 @cache

@@ -34,9 +34,9 @@ from generators.graph import (
     TensorType,
     Value,
 )
-from generators.random_graph import generate
-from generators.strategies import cases
 from generators.table import TABLE
+from generators.torch.random_graph import generate
+from generators.torch.strategies import cases
 
 
 def value(name: str, type: str) -> Value:

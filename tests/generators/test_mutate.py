@@ -14,8 +14,8 @@ from generators.check import check
 from generators.choice import NumpySource
 from generators.graph import Case, Form, Profile
 from generators.mutate import MUTATIONS, mutate
-from generators.random_graph import generate
 from generators.table import TABLE
+from generators.torch.random_graph import generate
 from generators.torch.source import render
 from generators.values import holds, may_be_extreme
 

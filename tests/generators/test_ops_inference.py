@@ -21,10 +21,10 @@ from generators.builder import Builder, Limits
 from generators.choice import NumpySource
 from generators.graph import Attrs, Graph, Input, Node, TensorType
 from generators.op import Op
-from generators.strategies import calls
 from generators.table import TABLE
 from generators.torch.ops import OPS
 from generators.torch.source import render
+from generators.torch.strategies import calls
 from generators.values import draw
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

@@ -10,8 +10,8 @@ from generators.builder import Builder, Limits
 from generators.choice import NumpySource
 from generators.graph import Invalid
 from generators.op import Op
-from generators.random_graph import generate
 from generators.torch.ops import OPS
+from generators.torch.random_graph import generate
 
 pytestmark = pytest.mark.slow
 

@@ -10,8 +10,8 @@ from generators.check import retyped
 from generators.choice import NumpySource
 from generators.domain import ANY, within
 from generators.graph import DType, Form, Graph, Profile, TensorType, Value
-from generators.random_graph import generate
 from generators.table import TABLE
+from generators.torch.random_graph import generate
 from generators.trim import keep_nodes
 
 F32 = TensorType(DType.FLOAT32, (2,))

@@ -9,8 +9,8 @@ from generators.dialect import dialect_named, dialects
 from generators.dialect_names import NAMES
 from generators.graph import DType, Form, Graph, Input, Layout, Node, TensorType, Value
 from generators.limits import Limits
-from generators.random_graph import draw_graph
 from generators.torch.ops import OPS
+from generators.torch.random_graph import draw_graph
 from generators.variety import may_differ, shows_little, with_output_that_shows
 
 F32 = DType.FLOAT32

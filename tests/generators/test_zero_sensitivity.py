@@ -17,9 +17,9 @@ from generators.domain import POSITIVE
 from generators.graph import ANY, Array, DType, Graph, Input, Invalid, Layout, Profile, TensorType, Value
 from generators.mutate import mutate
 from generators.op import Op
-from generators.random_graph import generate
 from generators.table import TABLE
 from generators.torch.ops import OPS
+from generators.torch.random_graph import generate
 from generators.values import draw
 from generators.zero_sensitivity import zeros_agree
 

@@ -15,9 +15,9 @@ import difftvm.strategies
 from fuzzer.api.fixture import Difftvm
 from generators.case_file import digest
 from generators.choice import NumpySource
-from generators.random_graph import generate
 from generators.torch.motifs import PLAIN_MOTIFS
 from generators.torch.ops import OPS, native, size_uses
+from generators.torch.random_graph import generate
 
 FIXTURE = ("cases", "check", "check_backend", "check_pass")
 

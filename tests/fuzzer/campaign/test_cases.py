@@ -20,9 +20,9 @@ from generators.check import check
 from generators.choice import NumpySource
 from generators.graph import Case
 from generators.onnx.rows import OPS as ROWS
-from generators.random_graph import generate
 from generators.table import TABLE
 from generators.torch.ops import OPS
+from generators.torch.random_graph import generate
 
 
 def brought(folder: Path, *words: str) -> None:

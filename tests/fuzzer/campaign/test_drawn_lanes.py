@@ -16,7 +16,7 @@ from fuzzer.lanes import SAMPLED_LANES, TVM_LANES
 from fuzzer.lanes.model_lanes import MOST_OPT_LEVEL
 from generators.choice import NumpySource
 from generators.dialect import dialect_named
-from generators.strategies import HypothesisSource
+from generators.torch.strategies import HypothesisSource
 from oracles.importers import drawn_importers
 from oracles.lane import Execution, LaneSpec, Params, Pipeline
 from oracles.lane_check import invalid_reason

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fuzzer.campaign.cases.failure_rates import ANY, MOST, UNKNOWN, FailureRates, Typed, ended_well, typed_operators
 from fuzzer.lanes import ONNXRUNTIME
 from generators.choice import NumpySource
-from generators.random_graph import generate
+from generators.torch.random_graph import generate
 from oracles.finding import Component, Finding, Kind
 from oracles.lane import Engine, Importer, LaneSpec
 from oracles.outcome import Built, Outcome, Raised, Ran, Stage, Unsupported

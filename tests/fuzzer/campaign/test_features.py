@@ -14,8 +14,9 @@ from generators.builder import Builder
 from generators.choice import NumpySource
 from generators.graph import Case, DType, Form, TensorType
 from generators.onnx.rows import at_opset
-from generators.random_graph import generate, with_values
+from generators.random_graph import with_values
 from generators.torch.motifs import call
+from generators.torch.random_graph import generate
 from oracles.judge import judge_all
 from oracles.lane import LaneSpec
 from oracles.outcome import Facts, Outcome, Raised, Ran, Stage, Unsupported

@@ -24,8 +24,8 @@ from generators.check import check
 from generators.choice import ChoiceSource, NumpySource
 from generators.drawn_graph import DrawnGraph
 from generators.graph import DRAWN, Array, Case, DType, Form, Graph, Profile
-from generators.random_graph import generate
 from generators.table import TABLE
+from generators.torch.random_graph import generate
 from oracles.outcome import Outcome, Raised, Stage
 
 BAD: dict[object, Outcome] = {SCREENING[0]: Raised(Stage.IMPORT, "E", "no")}

@@ -17,8 +17,8 @@ from fuzzer.coverage.worker import Worker
 from fuzzer.system.environment import EnvironmentMissing
 from generators.choice import NumpySource
 from generators.graph import Case, Form
-from generators.random_graph import generate
 from generators.table import TABLE
+from generators.torch.random_graph import generate
 
 pytestmark = pytest.mark.slow
 

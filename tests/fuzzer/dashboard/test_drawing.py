@@ -14,7 +14,7 @@ from fuzzer.dashboard.drawing import GAP, HEIGHT, LAYER_GAP, MOST_NODES, Box, Bo
 from generators.builder import Limits
 from generators.choice import NumpySource
 from generators.graph import Case
-from generators.random_graph import generate
+from generators.torch.random_graph import generate
 
 
 def test_a_chain() -> None:

@@ -17,8 +17,8 @@ from fuzzer.difference.reach import Reach
 from generators.choice import NumpySource
 from generators.graph import Case, DType
 from generators.op import Op
-from generators.random_graph import generate
 from generators.table import TABLE
+from generators.torch.random_graph import generate
 
 SOFTMAX: Mapping[str, tuple[Op, ...]] = {"torch": (TABLE["softmax"],), "onnx": (TABLE["Softmax-13"],)}
 

@@ -22,9 +22,9 @@ from generators import case_file
 from generators.choice import NumpySource
 from generators.graph import Case, Graph, Invalid
 from generators.op import Op
-from generators.random_graph import generate
 from generators.table import TABLE
 from generators.torch.ops import OPS
+from generators.torch.random_graph import generate
 
 SOURCE = NumpySource(1)
 

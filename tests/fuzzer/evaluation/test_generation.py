@@ -26,8 +26,8 @@ from generators.choice import NumpySource
 from generators.dialect import dialect_named
 from generators.graph import Case, Graph, Input, Invalid, Layout, Node, Profile, TensorType, Value
 from generators.onnx.random_graph import generate as generate_onnx
-from generators.random_graph import generate
 from generators.statistics import value_class
+from generators.torch.random_graph import generate
 
 pytestmark = pytest.mark.slow
 

@@ -15,7 +15,6 @@ from fuzzer.lanes import lanes_of
 from fuzzer.lanes.base.prepared_case import PreparedCase
 from fuzzer.lanes.base.step import Quiet
 from fuzzer.lanes.runners import runner_of
-from generators import random_graph as torch_graph
 from generators.choice import NumpySource
 from generators.domain import Bounds, within
 from generators.graph import Case, Graph, Input, Invalid
@@ -23,6 +22,7 @@ from generators.limits import Limits
 from generators.onnx import random_graph as onnx_graph
 from generators.relax import random_graph as relax_graph
 from generators.table import TABLE, dialect_of
+from generators.torch import random_graph as torch_graph
 from generators.values import holds
 from oracles.compare import judge
 from oracles.outcome import Ran

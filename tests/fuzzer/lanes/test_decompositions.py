@@ -19,7 +19,7 @@ from fuzzer.lanes.base.step import Quiet  # noqa: E402
 from fuzzer.lanes.torch.decompositions import forget_decompositions, overriding, remember_decompositions  # noqa: E402
 from fuzzer.lanes.torch.prepared import exported  # noqa: E402
 from generators.choice import NumpySource  # noqa: E402
-from generators.random_graph import generate  # noqa: E402
+from generators.torch.random_graph import generate  # noqa: E402
 
 ORIGINAL = exported_program._override_composite_implicit_decomp
 RULES = fake_impls.op_implementations_dict

@@ -24,8 +24,8 @@ from fuzzer.lanes.torch import envelope as measuring
 from fuzzer.lanes.torch.skipped_padding import WITHOUT_ZEROS
 from generators.choice import NumpySource
 from generators.graph import Array, Case, DType, Form, Input, Layout, Profile, TensorType
-from generators.random_graph import generate
 from generators.torch.ops import TABLE as ROWS
+from generators.torch.random_graph import generate
 from oracles.lane import Engine, Importer, LaneSpec
 from oracles.reference import rounding_error
 from oracles.tolerance import C

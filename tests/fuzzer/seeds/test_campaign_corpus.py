@@ -10,7 +10,7 @@ from fuzzer.seeds import corpus
 from generators import case_file
 from generators.choice import NumpySource
 from generators.graph import Invalid
-from generators.random_graph import generate
+from generators.torch.random_graph import generate
 
 CASE = generate(NumpySource(1))
 

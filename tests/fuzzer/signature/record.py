@@ -33,8 +33,8 @@ from fuzzer.triage.reproduce import judged_run
 from generators.builder import Limits
 from generators.choice import NumpySource
 from generators.graph import Case
-from generators.random_graph import generate
 from generators.torch.ops import OPS
+from generators.torch.random_graph import generate
 from oracles.finding import Evidence, Finding, Mismatch
 from oracles.judge import judge_all
 from oracles.lane import Engine

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fuzzer.signature.outline import outline
 from generators.choice import NumpySource
 from generators.graph import Graph, Node, Value
-from generators.random_graph import generate
+from generators.torch.random_graph import generate
 
 PLAIN: list[Call] = [("v0", "neg", "x0"), ("v1", "exp", "v0")]
 

@@ -25,10 +25,11 @@ from generators.check import check
 from generators.choice import NumpySource
 from generators.graph import FLOATS, Array, Case, DType, Form, Graph, Layout, Node, Role, TensorType, Value
 from generators.op import ints_of
-from generators.random_graph import generate, with_values
+from generators.random_graph import with_values
 from generators.renumber import renumbered
 from generators.table import TABLE
 from generators.torch.ops import OPS
+from generators.torch.random_graph import generate
 from oracles.lane import LaneSpec
 
 pytestmark = [

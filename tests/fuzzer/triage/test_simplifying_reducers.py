@@ -28,9 +28,9 @@ from generators.graph import Attr, Attrs, Case, Expr, Form, Graph, Input, Invali
 from generators.onnx.random_graph import generate as generate_onnx
 from generators.onnx.rows import rows_at
 from generators.op import Op
-from generators.random_graph import generate
 from generators.retype import retyped_case
 from generators.torch.ops import TABLE
+from generators.torch.random_graph import generate
 from oracles.lane import LaneSpec
 
 

@@ -27,8 +27,9 @@ from generators.graph import (
     TensorType,
     Value,
 )
-from generators.random_graph import generate, with_values
+from generators.random_graph import with_values
 from generators.torch.ops import TABLE, Op
+from generators.torch.random_graph import generate
 from generators.torch.source import called, constructor, render, statements
 from generators.values import plain
 

@@ -29,8 +29,8 @@ from generators.graph import (
     Value,
 )
 from generators.op import Types
-from generators.random_graph import generate
 from generators.torch.ops import TABLE, Op
+from generators.torch.random_graph import generate
 from generators.torch.source import constructor, statements
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

@@ -11,8 +11,8 @@ from fuzzer.cases.open_sizes import at_each_size
 from generators.choice import ChoiceSource
 from generators.drawn_graph import DrawnGraph
 from generators.limits import Limits
-from generators.random_graph import draw_graph
 from generators.torch.motif_table import MOTIFS
+from generators.torch.random_graph import draw_graph
 
 
 def for_pass(source: ChoiceSource, seed: int, index: int, limits: Limits, origin: str) -> DrawnGraph | None:

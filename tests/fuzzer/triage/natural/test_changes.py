@@ -13,7 +13,7 @@ from fuzzer.triage.scope.neighbours import is_valid
 from generators.builder import Limits
 from generators.choice import NumpySource
 from generators.graph import Case
-from generators.random_graph import generate
+from generators.torch.random_graph import generate
 
 
 def types(case: Case) -> list[str]:

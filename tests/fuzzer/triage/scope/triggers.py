@@ -9,8 +9,8 @@ from fuzzer.triage.scope.statement import Condition, Property, Relation, Stateme
 from generators.builder import Limits
 from generators.choice import NumpySource
 from generators.graph import Case, Invalid, Scalar
-from generators.random_graph import generate
 from generators.table import TABLE
+from generators.torch.random_graph import generate
 
 
 def when(subject: str, what: str, relation: Relation, *values: Scalar) -> Condition:

@@ -9,8 +9,9 @@ from eager import run_case, types_of
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
 from generators.graph import Attr, Attrs, Case, Form, Graph, Node, Profile, TensorType
-from generators.random_graph import generate, with_values
+from generators.random_graph import with_values
 from generators.torch.ops import TABLE, Op, dropout, loss
+from generators.torch.random_graph import generate
 from generators.torch.source import constructor, statements
 
 LOSSES = [op for op in loss.OPS if "reduction" in op.schema]

@@ -10,8 +10,8 @@ import torch
 from generators.builder import Limits
 from generators.choice import NumpySource
 from generators.graph import Attr
-from generators.random_graph import generate
 from generators.torch.ops import TABLE, Op, native
+from generators.torch.random_graph import generate
 
 
 def evaluated(op: str, *args: torch.Tensor, **attrs: Attr) -> tuple[torch.Tensor, ...]:

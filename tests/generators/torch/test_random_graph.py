@@ -22,13 +22,14 @@ from generators.check import check
 from generators.choice import NumpySource
 from generators.domain import ANY, Bounds
 from generators.graph import DRAWN, Case, DType, Form, Graph, Invalid, Layout, Profile, TensorType
-from generators.random_graph import MOTIF_NODES, generate
-from generators.strategies import HypothesisSource, cases, graphs, tensors
+from generators.random_graph import MOTIF_NODES
 from generators.table import TABLE
 from generators.torch.motif_table import MOTIFS
 from generators.torch.motifs import Motif
 from generators.torch.ops import OPS
+from generators.torch.random_graph import generate
 from generators.torch.source import render
+from generators.torch.strategies import HypothesisSource, cases, graphs, tensors
 from generators.values import holds
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")

@@ -4,7 +4,7 @@ that accepts PyTorch models.
 Hypothesis makes every choice of the generators, so a failing example shrinks to fewer calls, smaller shapes, and zeros
 where numbers do not matter.
 
-    from generators.strategies import cases
+    from generators.torch.strategies import cases
     from generators.torch.source import render
 
     @given(cases(Limits(max_nodes=3)))
@@ -28,8 +28,9 @@ from generators.choice import ChoiceSource
 from generators.domain import ANY, NONZERO, POSITIVE, Bounds, Domain
 from generators.graph import Array, Case, DType, Graph, Input, Invalid, Layout, Profile, TensorType, Value
 from generators.op import Op
-from generators.random_graph import generate, grow
+from generators.random_graph import grow
 from generators.torch.ops import OPS
+from generators.torch.random_graph import generate
 from generators.trim import keep_nodes
 from generators.values import draw as draw_values
 from generators.values import plain

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from generators.domain import NONZERO, POSITIVE, Domain, within
 from generators.graph import ANY, Array, Case, DType, Input, Layout, Profile, TensorType, Value
-from generators.strategies import _elements, cases, graphs, tensors
 from generators.table import TABLE
 from generators.torch.ops import OPS
+from generators.torch.strategies import _elements, cases, graphs, tensors
 from generators.values import holds, plain
 
 pytestmark = pytest.mark.slow
