@@ -55,7 +55,7 @@ class Memory:
         self._views: dict[str, _View] = {}
         self._operand: dict[str, str] = {}  # of a change, by its result: the two are one value
         self._changes: dict[str, list[_Change]] = {}  # by the owner of the memory
-        self._known: dict[str, dict[int, str]] = {}  # by value: its names after so many changes of its memory
+        self._known: dict[str, dict[int, str]] = {}  # by value: its names, by the number of changes of its memory before
 
     def take_steps(self) -> list[Step]:
         """The steps that compute what was read since the last call."""
@@ -93,7 +93,7 @@ class Memory:
         return len(self._changes.get(self._owner(name), ()))
 
     def _after(self, name: str, times: int) -> str:
-        """The value after so many changes of its memory."""
+        """The value after the first `times` changes of its memory."""
         known = self._known.setdefault(name, {0: name})
         changes = self._changes.get(self._owner(name), ())
         start = times
@@ -128,7 +128,7 @@ class Memory:
         return self._made(name, time, call, _exact(call) if call else None)
 
     def _taken(self, name: str, time: int) -> str:
-        """The view of its base, as that is after so many changes."""
+        """The view of its base, as that is after the first `time` changes."""
         view = self._views[name]
         if view.step is None:
             return self._made(name, time, None, None)

@@ -50,8 +50,8 @@ def test_eighty_columns() -> None:
 
 def test_a_title_that_is_wider_than_the_terminal_goes_on_in_the_next_line() -> None:
     long = "Perhaps `F.softmin`, `v0[-2::2]` or one of 3 others fails: code generation has no `tirx.fabs`"
-    seen = (*(ConfirmedLine(Level.HIGH, f"`{n}` {'wrong ' * 12}", True) for n in "ab"),)
-    causes = Glance(CauseCounts(provisional=1, sightings=1), 2, seen, (ProvisionalLine(1, long, "x"),))
+    confirmed = (*(ConfirmedLine(Level.HIGH, f"`{n}` {'wrong ' * 12}", True) for n in "ab"),)
+    causes = Glance(CauseCounts(provisional=1, sightings=1), 2, confirmed, (ProvisionalLine(1, long, "x"),))
     assert shown(causes=causes, lanes=())[3:10] == [
         "new        2 high",
         "  high     `a` wrong wrong wrong wrong wrong wrong wrong wrong wrong wrong wrong",
