@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+sys.path.append(str(Path(__file__).parents[1]))  # so that a Python in which nothing is installed runs it
 sys.path.append(str(Path(__file__).parents[1] / "tests" / "source_rules"))
 
 import rules_of_dialects  # a module of the tests, as the next ones

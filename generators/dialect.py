@@ -9,13 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pkgutil import resolve_name
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 from generators.choice import ChoiceSource
 from generators.dialect_names import NAMES
 from generators.drawn_graph import DrawnGraph
-from generators.graph import Array, Case, Form, Graph, Input, Node, Profile, Role, TensorType
+from generators.graph import Array, Case, Form, Graph, Input, Invalid, Node, Profile, Role, TensorType
 from generators.limits import Limits
 from generators.op import Op
 
@@ -102,6 +103,10 @@ class Draw(Protocol):
     ) -> DrawnGraph: ...
 
 
+def _refuse_given(model: bytes, *_: object) -> NoReturn:
+    raise Invalid("given: a case of this dialect has no given model")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
     """One dialect.
@@ -114,8 +119,8 @@ class Dialect:
     families          for each row, the rows of its file: operators that are alike
     draw              the generator of random cases
     check             raises `Invalid` unless a graph keeps the rules of this dialect alone
-    check_given       raises `Invalid` unless the bytes of a given model may be read. Processes of lanes check files of
-                      ONNX, which a parser in C++ reads
+    check_given       raises `Invalid` unless the bytes of a given model may be read. What a dialect does not name says
+                      that no case of it has a given model, and so does `cut_given`
     cut_given         a part of the bytes of a given model, as `generators.torch.cut_given` says
     text              the lines of a call, for people
     called            what a call calls, as reports name it: torch.add, Conv
@@ -145,8 +150,10 @@ class Dialect:
     families: Callable[[], Mapping[str, tuple[Op, ...]]]
     draw: Draw
     check: Callable[[Graph], None]
-    check_given: Callable[[bytes], None] = lambda model: None
-    cut_given: Callable[[bytes, Mapping[str, Input], Mapping[str, TensorType]], tuple[bytes, tuple[str, ...]]]
+    check_given: Callable[[bytes], None] = _refuse_given
+    cut_given: Callable[[bytes, Mapping[str, Input], Mapping[str, TensorType]], tuple[bytes, tuple[str, ...]]] = (
+        _refuse_given
+    )
     text: Callable[[Node], list[str]]
     called: Callable[[Graph, Node], str]
     written: Callable[[Node], str] = lambda node: ""
@@ -197,6 +204,26 @@ def object_of(place: str) -> Callable[[], Any]:
     return cache(lambda: resolve_name(place))
 
 
+def part_of(dialect: str, module: str) -> Any:
+    """A module that each dialect has: `module` has {} in place of its name. Raise `LookupError`, which names the file,
+    where the dialect lacks it."""
+    name = module.format(dialect)
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if not f"{name}.".startswith(f"{error.name}."):
+            raise
+        file = f"{name.replace('.', '/')}.py"
+        raise LookupError(f"the dialect {dialect} has no {file}: docs/dialects.md says what it has") from error
+
+
+def has_folder(dialect: str, package: str) -> bool:
+    """Whether a dialect has a folder that not all have: `package` has {} in place of its name. What is left of a folder
+    that was removed, such as `__pycache__`, is none."""
+    found = find_spec(package.format(dialect))
+    return found is not None and found.origin is not None
+
+
 def function_of(place: str) -> Callable[..., Any]:
     """A function that loads a module when it is called, and calls its function, `module:name`."""
     found = object_of(place)
@@ -206,7 +233,7 @@ def function_of(place: str) -> Callable[..., Any]:
 @cache
 def dialect_named(name: str) -> Dialect:
     """The record of a dialect."""
-    found: Dialect = import_module(f"generators.{name}.dialect").DIALECT
+    found: Dialect = part_of(name, "generators.{}.dialect").DIALECT
     return found
 
 

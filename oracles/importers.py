@@ -31,9 +31,29 @@ class Reads(Enum):
         return self in (Reads.PROGRAM, Reads.RAW_PROGRAM)
 
     @property
+    def is_raw(self) -> bool:
+        """Whether it is a program of torch.export that is not decomposed."""
+        return self is Reads.RAW_PROGRAM
+
+    @property
+    def is_by_fx(self) -> bool:
+        """Whether torch.fx traces the source of the model for it."""
+        return self in (Reads.GRAPH, Reads.PARTS)
+
+    @property
+    def is_by_jit(self) -> bool:
+        """Whether torch.jit traces the model for it. Relay alone reads that."""
+        return self is Reads.TRACE
+
+    @property
     def is_exported_file(self) -> bool:
         """Whether it is an ONNX file that an exporter of PyTorch writes."""
         return self in (Reads.FILE, Reads.DYNAMO_FILE)
+
+    @property
+    def is_by_dynamo(self) -> bool:
+        """Whether torch.onnx.export writes it with dynamo=True."""
+        return self is Reads.DYNAMO_FILE
 
     @property
     def is_file(self) -> bool:
@@ -51,10 +71,15 @@ class Reads(Enum):
         return self is not Reads.PARTS
 
     @property
+    def has_bare_result(self) -> bool:
+        """Whether main returns a single result as it is, and not in a tuple of one."""
+        return self.is_file or self is Reads.MODULE
+
+    @property
     def exporter(self) -> str:
         """The exporter of PyTorch that makes it, in identities of failures. "" stands for the TorchScript exporter too,
         which was the only one when identities began to have it."""
-        return "torch.export" if self.is_program else "onnx-dynamo" if self is Reads.DYNAMO_FILE else ""
+        return "torch.export" if self.is_program else "onnx-dynamo" if self.is_by_dynamo else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from importlib import import_module
 
 from rich.console import Console
 
 from fuzzer.coverage.measure import CoverageOptions
+from generators.dialect import part_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,5 +21,5 @@ class Shown:
 
 def shown(dialect: str, options: CoverageOptions, console: Console) -> Shown:
     """Measure the coverage of the rows of a dialect. The console shows how far it is."""
-    found: Shown = import_module(f"fuzzer.coverage.{dialect}.shown").shown(options, console)
+    found: Shown = part_of(dialect, "fuzzer.coverage.{}.shown").shown(options, console)
     return found

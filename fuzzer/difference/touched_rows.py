@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib import import_module
 
 from fuzzer.difference.changed_entries import ChangedEntry, ChangedTable
 from fuzzer.toolchains.code_entries import Kind
-from generators.dialect import dialect_named
+from generators.dialect import dialect_named, part_of
 from generators.dialect_names import NAMES
 from generators.table import TABLE
 from oracles.transforms import TRANSFORMS
@@ -58,17 +57,17 @@ def rows_of_operator(operator: str, table: ChangedTable) -> frozenset[str]:
 def rows_of_converter(name: str) -> frozenset[str]:
     """The rows that become a call that a converter reads, by the name of its entry."""
     table, _, key = name.partition(" ")
-    modules = (import_module(f"fuzzer.difference.{dialect}.rows") for dialect in NAMES)
+    modules = (part_of(dialect, "fuzzer.difference.{}.rows") for dialect in NAMES)
     return frozenset(row for module in modules if table in module.TABLES for row in module.rows_of_converter(key))
 
 
 def _rows_of_word(word: str) -> Iterator[str]:
     for dialect in NAMES:
-        yield from import_module(f"fuzzer.difference.{dialect}.rows").rows_of_word(word)
+        yield from part_of(dialect, "fuzzer.difference.{}.rows").rows_of_word(word)
 
 
 def _of_rule(name: str) -> frozenset[str]:
-    modules = (import_module(f"fuzzer.difference.{dialect}.rows") for dialect in NAMES)
+    modules = (part_of(dialect, "fuzzer.difference.{}.rows") for dialect in NAMES)
     return frozenset(row for module in modules for row in module.rows_of_rule(name))
 
 

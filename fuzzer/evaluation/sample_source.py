@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
 from fuzzer.evaluation.allow_list import AllowList
 from fuzzer.evaluation.status import Status, Verdict
-from generators.dialect import dialect_named
+from generators.dialect import dialect_named, has_folder, part_of
 from generators.graph import Invalid
 from oracles.finding import Finding
 from oracles.lane import LaneSpec
@@ -58,7 +56,7 @@ class SampleSource:
 @cache
 def source_of(dialect: str) -> SampleSource:
     """The samples of a dialect. Raise `Invalid` for one that has none."""
-    if find_spec(f"fuzzer.evaluation.{dialect}") is None:
+    if not has_folder(dialect, "fuzzer.evaluation.{}"):
         raise Invalid(f"there are no samples of {dialect_named(dialect).title}: nobody wrote tests with right results")
-    found: SampleSource = import_module(f"fuzzer.evaluation.{dialect}.samples").SAMPLES
+    found: SampleSource = part_of(dialect, "fuzzer.evaluation.{}.samples").SAMPLES
     return found

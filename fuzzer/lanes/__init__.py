@@ -19,7 +19,7 @@ from fuzzer.lanes.relay_table import RELAY_SAMPLED as RELAY_SAMPLED
 from fuzzer.lanes.target_table import SCHEDULED_LANES, TARGET_LANES
 from generators.dialect_names import DEFAULT, NAMES
 from oracles.finding import exported_program_of, is_other_reader
-from oracles.importers import Importer, Reads, evaluated_importers, plain_importer
+from oracles.importers import Importer, evaluated_importers, plain_importer
 from oracles.lane import EVALUATED, WITNESS, Engine, Execution, LaneSpec, Params, Pipeline, is_relay, returns_gradients
 from oracles.siblings import REMEMBERED, sibling
 
@@ -82,7 +82,7 @@ def _other_importers() -> Iterator[LaneSpec]:
     makes is not checked, and its kernels check their arguments."""
     for importer in Importer:
         row, lanes = importer.row, [lane.importer for lane in TVM_LANES]
-        if row.dialect == "torch" and row.reads is not Reads.TRACE and importer not in lanes:
+        if row.dialect == "torch" and not row.reads.is_by_jit and importer not in lanes:
             yield _relax("llvm", importer, asserts=not row.reads.is_one_graph, checked=row.reads.is_one_graph)
 
 
@@ -341,7 +341,7 @@ def readers_of(lane: LaneSpec) -> tuple[LaneSpec, ...]:
 
 
 def _file(lane: LaneSpec) -> str:
-    exporter = "" if lane.importer.row.reads is Reads.FILE else "-dynamo"
+    exporter = "-dynamo" if lane.importer.row.reads.is_by_dynamo else ""
     opset = f"-opset{lane.opset}" if lane.opset else ""
     return f"{exporter}{opset}{'-symbolic' if lane.symbolic else ''}"
 

@@ -22,8 +22,8 @@ from fuzzer.lanes.onnx.runtime import OnnxRuntimeLane
 from fuzzer.lanes.onnx.silent_onnxruntime import ort
 from fuzzer.lanes.onnx.witnesses import by_onnxruntime
 from fuzzer.lanes.torch.prepared import model_of, tensors_of
+from generators.dialect import dialect_named
 from generators.graph import Case
-from oracles.importers import Reads
 from oracles.lane import LaneSpec
 from oracles.outcome import Ran, Stage
 
@@ -42,14 +42,14 @@ Model = Callable[..., tuple[torch.Tensor, ...]]
 
 class HonestLane:
     def supports(self, case: Case, spec: LaneSpec) -> str | None:
-        if spec.variant in LEVELS and spec.importer.row.reads is not Reads.FILE_OF_CASE:
+        if spec.variant in LEVELS and not dialect_named(spec.dialect).is_file:
             return OnnxRuntimeLane().supports(case, spec)
         if spec.variant == "inductor" and shutil.which(CXX) is None:
             return f"no {CXX} on PATH: inductor compiles C++"
         return None
 
     def run(self, prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran:
-        if spec.importer.row.reads is Reads.FILE_OF_CASE:
+        if dialect_named(spec.dialect).is_file:
             file = onnx_file(prepared, spec.importer)
             step(Stage.LOAD)
             return Ran(by_onnxruntime(file, prepared.inputs, LEVELS[spec.variant], step))

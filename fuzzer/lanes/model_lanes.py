@@ -11,7 +11,6 @@ from typing import Any
 
 from fuzzer.lanes import EVERY_TVM_LANE, lanes_of, select
 from generators.graph import Invalid
-from oracles.importers import Reads
 from oracles.lane import LaneSpec, Pipeline, is_relax
 from oracles.siblings import essential
 from oracles.targets import canonical, family_of
@@ -78,7 +77,7 @@ def lanes_for(wanted: LaneChoice, dialect: str) -> tuple[LaneSpec, ...]:
 def _usual(dialect: str) -> tuple[LaneSpec, ...]:
     """The plain lanes for llvm. An ONNX file of a module is the one that torch.onnx.export writes by default."""
     plain = [lane for lane in lanes_of(dialect).plain if lane.target == _USUAL]
-    return tuple(_BY_DEFAULT_EXPORTER if lane.importer.row.reads is Reads.FILE else lane for lane in plain)
+    return tuple(_BY_DEFAULT_EXPORTER if lane.importer.row.reads.is_exported_file else lane for lane in plain)
 
 
 def _with_settings(lane: LaneSpec, wanted: LaneChoice) -> LaneSpec:

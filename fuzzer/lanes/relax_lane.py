@@ -22,8 +22,8 @@ from fuzzer.lanes.relax.importing import imported
 from fuzzer.lanes.relax.params import main_of
 from fuzzer.lanes.relax.releases import other_script
 from fuzzer.lanes.relax.trace import Tracer
+from generators.dialect import dialect_named
 from generators.graph import Case
-from oracles.importers import Reads
 from oracles.lane import SCHEDULES, LaneSpec, Params, is_tier_1
 from oracles.outcome import Built, Ran
 from oracles.targets import Runs, target_named
@@ -38,13 +38,13 @@ class RelaxLane:
             return here.why
         if spec.variant != SCHEDULES and (reason := generator_lacks(target_named(spec.target))):
             return reason
-        if case.given is not None and spec.importer.row.reads in (Reads.GRAPH, Reads.PARTS):
+        if case.given is not None and spec.importer.row.reads.is_by_fx:
             return "the model is given as an exported program, which nothing traces again"
         if missing := own_passes.missing(spec.passes) or _other_floats(case, spec):
             return missing
-        if spec.importer.row.reads is Reads.FILE_OF_CASE and spec.opset and not find_spec("onnxruntime"):
+        if dialect_named(spec.dialect).is_file and spec.opset and not find_spec("onnxruntime"):
             return "there is no onnxruntime, which confirms the converted file"
-        in_script = spec.importer.row.reads is Reads.MODULE or spec.variant == SCHEDULES
+        in_script = dialect_named(spec.dialect).module or spec.variant == SCHEDULES
         if in_script and (reason := other_script()):
             return reason
         if spec.symbolic and (reason := open_sizes.why_not(case)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from oracles.importers import Importer, Reads
+from oracles.importers import Importer
 from oracles.lane import DEFAULT_OPT_LEVEL, RELAY, Engine, Execution, LaneSpec, Params
 
 OPSET = 17
@@ -13,7 +13,7 @@ OPSET = 17
 
 def _relay(name: str, importer: Importer, **more: Any) -> LaneSpec:
     """Return a lane that imports a torch.jit.trace, or an ONNX file as exported (Relay folds constants itself)."""
-    frontend = "torch" if importer.row.reads is Reads.TRACE else str(importer)
+    frontend = "torch" if importer.row.reads.is_by_jit else str(importer)
     opset = OPSET if importer.row.reads.is_exported_file else None
     plain: dict[str, Any] = {"toolchain": "relay", "opset": opset, "executor": Execution.GRAPH}
     return LaneSpec(f"relay-{frontend}-{name}", Engine.TVM, importer, RELAY, **{**plain, **more})

@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 import functools
-from importlib import import_module
 
 from fuzzer.lanes.base.lane import Lane
+from generators.dialect import part_of
 from oracles.lane import CONTRADICTION, RELAY, Engine, LaneSpec, returns_gradients
 
 
@@ -51,5 +51,5 @@ def _runner(engine: Engine, variant: str, gradients: bool) -> Lane:
 
             return FaultyLane()
         case _:  # the references of a dialect, which has the name of their engine
-            lane: Lane = import_module(f"fuzzer.lanes.{engine}.references").lane(gradients)
+            lane: Lane = part_of(engine.value, "fuzzer.lanes.{}.references").lane(gradients)
             return lane

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from fuzzer.cases.open_sizes import linear, sample_sizes
 from fuzzer.report.script_source import NOTHING, Source, literal_of, name, own_text, source, tuple_of
+from generators.dialect import dialect_named
 from generators.graph import Case, Dim, Expr
-from oracles.importers import Reads
 from oracles.lane import LaneSpec, returns_gradients
 
 
@@ -40,7 +40,8 @@ def template_part(lane: LaneSpec, *, built: bool) -> str:
     row = lane.importer.row
     if built and row.reads.is_file:
         return "built"
-    return "open" if lane.symbolic and row.reads is Reads.PROGRAM else row.script
+    is_decomposed = row.reads.is_program and not row.reads.is_raw
+    return "open" if lane.symbolic and is_decomposed else row.script
 
 
 ToNumpy = Callable[[Source], Source]
@@ -50,7 +51,7 @@ ToNumpy = Callable[[Source], Source]
 def arguments(lane: LaneSpec, to_numpy: ToNumpy, device: Source, *, built: bool, guarded: bool = False) -> Source:
     """A generator expression of main's arguments for the model's inputs: TVM's tensors, in main's order."""
     value, taken = to_numpy(name("x")), source("inputs")
-    if lane.importer.row.reads is Reads.MODULE:
+    if dialect_named(lane.dialect).module:
         value, taken = name("x"), source("inputs.values()")
     if lane.importer.row.reads.is_file:
         value, taken = (name("x"), source("inputs.values()")) if built else (value, source("args"))
@@ -62,7 +63,7 @@ def arguments(lane: LaneSpec, to_numpy: ToNumpy, device: Source, *, built: bool,
 def exporter(lane: LaneSpec) -> Source:
     """The arguments of torch.onnx.export that choose the exporter and the opset."""
     opset = source(", opset_version={}", lane.opset) if lane.opset else NOTHING
-    return source("dynamo={}{}", lane.importer.row.reads is Reads.DYNAMO_FILE, opset)
+    return source("dynamo={}{}", lane.importer.row.reads.is_by_dynamo, opset)
 
 
 def open_sizes(case: Case) -> OpenSizes:

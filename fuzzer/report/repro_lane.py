@@ -19,7 +19,6 @@ from fuzzer.report.script_source import NOTHING, Source, joined, literal_of, quo
 from generators.dialect import dialect_named
 from generators.graph import Case
 from oracles.finding import Excess, Finding, Kind, Mismatch, Quantity, SideEffect, runs_exported_program
-from oracles.importers import Reads
 from oracles.lane import Engine, Execution, LaneSpec, Params, is_relay, returns_gradients
 from oracles.outcome import FAILURES, IllFormed, Mutant, Stage
 from oracles.targets import Runs, target_named
@@ -209,7 +208,7 @@ def _lane_named(name: str) -> LaneSpec | None:
 
 def _function(name: Source, lane: LaneSpec, case: Case, finding: Finding, to_numpy: ToNumpy, built: bool) -> Function:
     if not isinstance(finding.evidence, Mutant | Excess):
-        raw, exporter = lane.importer.row.reads is Reads.RAW_PROGRAM, repro_importers.exporter(lane)
+        raw, exporter = lane.importer.row.reads.is_raw, repro_importers.exporter(lane)
         if lane.importer.row.reads.is_exported_file and _last_stage(finding) is Stage.EXPORT:
             return Reference("export.py.j2", name, exporter, raw, case.given is None)
         if lane.engine is Engine.ONNXRUNTIME:
@@ -244,14 +243,14 @@ def _relax(name: Source, lane: LaneSpec, case: Case, finding: Finding, to_numpy:
     whole = end not in ("import", "check", "transform", "compile", "schedules") and "constant" not in measured
     several = finding.kind in (Kind.WRONG_ARITY, Kind.SECOND_RUN_DIFFERS)
     reads = lane.importer.row.reads
-    one = (reads.is_file or reads is Reads.MODULE) and len(case.graph.outputs) == 1
+    one = reads.has_bare_result and len(case.graph.outputs) == 1
     keeps = lane.params is not Params.BOUND and not returns_gradients(lane)
     return Relax(
         name=name,
         of_mutant=isinstance(evidence, Mutant),
         importer=repro_importers.template_part(lane, built=built),
         exporter=repro_importers.exporter(lane),
-        raw=lane.importer.row.reads is Reads.RAW_PROGRAM,
+        raw=reads.is_raw,
         folds=case.given is None,
         keeps_params=keeps,
         given_sizes=lane.given_sizes,
@@ -339,7 +338,7 @@ def _relay(name: Source, lane: LaneSpec, evidence: object) -> Relay:
     first, measured = _MEASURES[evidence.quantity] if isinstance(evidence, Excess) else ([], NOTHING)
     return Relay(
         name=name,
-        traces=lane.importer.row.reads is Reads.TRACE,
+        traces=lane.importer.row.reads.is_by_jit,
         exporter=repro_importers.exporter(lane),
         freezes=lane.params is Params.BOUND,
         rebinds=lane.params is Params.REBOUND,

@@ -13,7 +13,6 @@ from fuzzer.report.repro_values import literal
 from fuzzer.report.script_source import NOTHING, Source, joined, literal_of, name, own_text, source, tuple_of
 from generators.dialect import dialect_named
 from generators.graph import Array, Case, DType, Input, Layout
-from oracles.importers import Reads
 from oracles.lane import Engine, LaneSpec
 
 
@@ -38,7 +37,7 @@ def parts(case: Case, lane: LaneSpec) -> Model:
     program of the case cannot be written."""
     items = [item for item in case.graph.inputs if not item.role.is_owned]
     reads = lane.importer.row.reads
-    named = reads.is_exported_file or reads is Reads.TRACE or lane.engine is Engine.ONNXRUNTIME
+    named = reads.is_exported_file or reads.is_by_jit or lane.engine is Engine.ONNXRUNTIME
     return Model(
         *(_rendered(case) if case.given is None else _given(case)),
         tuple_of([_laid_out(item, case.tensors[item.value.name]) for item in items]),

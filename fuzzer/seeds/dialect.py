@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from fuzzer.seeds.resolve import Resolved
+from generators.dialect import part_of
 from generators.domain import Domain
 from generators.graph import Array, Node
 from generators.op import Types
@@ -31,5 +31,5 @@ class DialectSeeds:
 
 @cache
 def seeds_of(dialect: str) -> DialectSeeds:
-    found: DialectSeeds = import_module(f"fuzzer.seeds.{dialect}.dialect").SEEDS
+    found: DialectSeeds = part_of(dialect, "fuzzer.seeds.{}.dialect").SEEDS
     return found

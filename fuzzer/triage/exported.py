@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from fuzzer.isolate.fleet import RunLanes
 from fuzzer.lanes import ONNXRUNTIME
+from generators.dialect import dialect_named
 from generators.graph import Case, Invalid
 from generators.onnx.model import OnnxModel, decode
 from oracles.finding import Component, Finding
-from oracles.importers import Reads
 from oracles.lane import Engine, LaneSpec, is_relay, returns_gradients
 from oracles.outcome import Outcome, Ran
 
@@ -38,7 +38,7 @@ def onnx_file(run: RunLanes, case: Case, lane: LaneSpec) -> OnnxModel | None:
 
 def reads_given_file(case: Case, lane: LaneSpec) -> bool:
     """Return whether the lane imports the file that a person gave."""
-    return case.given is not None and lane.importer.row.reads is Reads.FILE_OF_CASE
+    return case.given is not None and dialect_named(lane.dialect).is_file
 
 
 def given_file(run: RunLanes, case: Case, lane: LaneSpec) -> OnnxModel | None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from generators.graph import Graph, Input, Invalid, Layout, TensorType
+from generators.graph import Graph, Invalid, Layout
 from generators.relax.ops import TABLE
 
 
@@ -18,15 +16,3 @@ def check(graph: Graph) -> None:
     for item in graph.inputs:
         if item.layout is not Layout.CONTIGUOUS:
             raise Invalid(f"inputs: {item.value.name} cannot be {item.layout}: a module of Relax has no layouts")
-
-
-def check_given(model: bytes) -> None:
-    """No case of Relax has a model that a person gave."""
-    raise Invalid("given: a case of Relax has no given model")
-
-
-def cut_given(
-    model: bytes, inputs: Mapping[str, Input], outputs: Mapping[str, TensorType]
-) -> tuple[bytes, tuple[str, ...]]:
-    """As `check_given`."""
-    raise Invalid("given: a case of Relax has no given model")

@@ -30,7 +30,6 @@ def draw_graph(
     symbolic: bool | None = None,
     motifs: Sequence[Motif] | None = None,
     motif_percent: int = MOTIF_PERCENT,
-    opset: int | None = None,
 ) -> DrawnGraph:
     """Draw a graph of `limits.min_nodes` to `limits.max_nodes` calls of `ops`. Guards of domains are added to these.
 
@@ -38,7 +37,6 @@ def draw_graph(
     symbolic  whether the graph has symbolic dimensions; drawn if None
     motifs    `motif_percent` % of graphs begin with one of these. None means all motifs if `ops` is the whole table,
               else none
-    opset     no graph has one
 
     Raises `Invalid` where none of `ops` fits a graph of these limits.
     """
@@ -52,6 +50,20 @@ def draw_graph(
             return drawn
         profile = Profile.NORMAL
     return drawn_to_show(partial(grown, profile), limits, origin)
+
+
+def draw(
+    source: ChoiceSource,
+    limits: Limits,
+    ops: Sequence[Op],
+    origin: str = "",
+    *,
+    profile: Profile | None = None,
+    symbolic: bool | None = None,
+    opset: int | None = None,
+) -> DrawnGraph:
+    """As `draw_graph`, with the arguments that all generators take. No graph of PyTorch has an opset."""
+    return draw_graph(source, limits, ops, origin, profile, symbolic)
 
 
 generate = cases_of(draw_graph)

@@ -12,9 +12,9 @@ import pytest
 import generators
 from generators.builder import Builder
 from generators.choice import NumpySource
-from generators.dialect import dialect_named, dialects
+from generators.dialect import dialect_named, dialects, has_folder, part_of
 from generators.dialect_names import DEFAULT, NAMES
-from generators.graph import DType, Graph, Layout, Role, TensorType
+from generators.graph import DType, Graph, Invalid, Layout, Role, TensorType
 from generators.limits import Limits
 from generators.table import TABLE, dialect_of
 
@@ -24,6 +24,34 @@ def test_each_dialect_has_a_folder_and_a_record_of_its_name() -> None:
     assert sorted(folders) == sorted(NAMES)
     assert [dialect.name for dialect in dialects()] == list(NAMES)
     assert Graph((), (), ()).dialect == DEFAULT
+
+
+def test_a_file_that_a_dialect_lacks_is_named() -> None:
+    with pytest.raises(LookupError) as raised:
+        part_of("toy", "fuzzer.seeds.{}.dialect")
+    (text,) = raised.value.args
+    assert text == "the dialect toy has no fuzzer/seeds/toy/dialect.py: docs/dialects.md says what it has"
+
+
+def test_an_import_that_fails_in_a_file_of_a_dialect_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "parts_of_toy.py").write_text("import not_installed")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModuleNotFoundError, match="not_installed"):
+        part_of("toy", "parts_of_{}")
+
+
+def test_what_is_left_of_a_folder_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "samples_of_toy" / "__pycache__").mkdir(parents=True)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert not has_folder("toy", "samples_of_{}")
+    assert [has_folder(name, "fuzzer.evaluation.{}") for name in ("torch", "toy")] == [True, False]
+
+
+def test_a_dialect_that_names_no_check_of_given_models_refuses_them() -> None:
+    record = dialect_named("relax")
+    for refuse in (lambda: record.check_given(b""), lambda: record.cut_given(b"", {}, {})):
+        with pytest.raises(Invalid, match="a case of this dialect has no given model"):
+            refuse()
 
 
 def test_no_two_dialects_have_a_row_of_one_name() -> None:

@@ -19,6 +19,17 @@ PLACES = {
 }
 """The files outside of the dialects' own folders that name a dialect, and why they must."""
 
+FOLDERS = tuple(
+    f"{folder}/{name}/"
+    for folder in (
+        "generators",
+        *(f"fuzzer/{each}" for each in ("lanes", "campaign/cases", "seeds", "coverage", "difference", "evaluation")),
+    )
+    for name in NAMES
+    if (folder, name) != ("fuzzer/lanes", "relax")
+)
+"""The folders of the dialects that docs/dialects.md lists."""
+
 COMPILED = "the variant of lanes that compile the model itself"
 LANGUAGE = "TVM's graph language"
 
@@ -49,6 +60,8 @@ OTHER_MEANINGS = {
     "fuzzer/filing/similar_titles.py": (1, "a word of titles"),
     "fuzzer/isolate/known_answer.py": (1, COMPILED),
     "fuzzer/lanes/base/availability.py": (1, COMPILED),
+    "fuzzer/lanes/relax/build.py": (1, "a name in the source of a pass"),
+    "fuzzer/lanes/relax/sanitized_run.py": (1, "a Python package"),
     "fuzzer/lanes/relax_lane.py": (2, COMPILED),
     "fuzzer/lanes/target_table.py": (1, COMPILED),
     "fuzzer/toolchains/toolchain.py": (1, LANGUAGE),
@@ -84,8 +97,8 @@ def is_opset_of_a_graph(expression: ast.expr) -> bool:
 
 def named_dialects(file: SourceFile) -> Iterator[Place]:
     """What in a source names a dialect, or decides by a sign of it instead of by `Graph.dialect`."""
-    if not set(file.name.split("/")).isdisjoint(NAMES):
-        return  # a folder of the dialect
+    if file.name.startswith(FOLDERS):
+        return
     for node in file.nodes:
         match node:
             case ast.Constant(value=str(word)) if word in NAMES:

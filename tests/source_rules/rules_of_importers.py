@@ -41,7 +41,22 @@ def members(file: SourceFile) -> Iterator[Place]:
     return (Place(node.lineno, ast.unparse(node)) for node in file.nodes if is_member(node))  # type: ignore[attr-defined]
 
 
+def kinds_of_input(file: SourceFile) -> Iterator[Place]:
+    """`Reads.FILE` or the like, which says the dialect too. `ImporterRow.reads` answers questions."""
+    for node in file.nodes:
+        match node:
+            case ast.Attribute(value=ast.Name(id="Reads")):
+                yield Place(node.lineno, ast.unparse(node))
+
+
 RULES = (
+    Rule(
+        says="code asks what an importer reads by a question of `Reads`, or the record of the dialect",
+        files=FILES,
+        without=("oracles/importers.py",),
+        places=kinds_of_input,
+        example="lane.importer.row.reads is Reads.FILE_OF_CASE",
+    ),
     Rule(
         says="code asks the row of an importer and does not compare",
         files=FILES,

@@ -101,7 +101,7 @@ def test_the_shape_of_a_checkout_is_counted(tmp_path: Path) -> None:
     texts = {
         "fuzzer/low/a.py": "import fuzzer.low.b",
         "fuzzer/low/b.py": "from fuzzer.low import a\nx = graph.dialect == 'onnx' or y is Importer.FX",
-        "fuzzer/low/onnx/c.py": "z = 'onnx'\n",
+        "fuzzer/seeds/onnx/c.py": "z = 'onnx'\n",
         "generators/d.py": "def f(a, b, c, d, e, g, h, i, j):\n" + "    k()\n" * 60,
         "oracles/importers.py": "name is Importer.FX\n",
     }
@@ -115,7 +115,7 @@ def test_the_shape_of_a_checkout_is_counted(tmp_path: Path) -> None:
         "1 comparisons with an importer",
         "1 functions of more than 60 lines",
         "1 functions of more than 8 parameters",
-        "files in a folder: 2 in fuzzer/low, 1 in fuzzer/low/onnx, 1 in generators, 1 in oracles",
+        "files in a folder: 2 in fuzzer/low, 1 in fuzzer/seeds/onnx, 1 in generators, 1 in oracles",
     ]
 
 

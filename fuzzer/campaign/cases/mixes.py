@@ -1,14 +1,14 @@
-"""What a campaign draws where it draws all operators of a dialect: one record for each, in
-`fuzzer/campaign/cases/<dialect>/mixes.py`."""
+"""What a campaign draws where it draws all operators of a dialect: `fuzzer/campaign/cases/<dialect>/mixes.py` says it
+for one that draws mixes of them, or cases for a pass."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 
 from generators.choice import ChoiceSource
+from generators.dialect import dialect_named, has_folder, part_of
 from generators.drawn_graph import DrawnGraph
 from generators.limits import Limits
 from generators.op import Op
@@ -28,5 +28,9 @@ class Mixes:
 
 @cache
 def mixes_of(dialect: str) -> Mixes:
-    found: Mixes = import_module(f"fuzzer.campaign.cases.{dialect}.mixes").MIXES
+    """What a dialect names. One that names nothing draws all of its operators, by its generator."""
+    if not has_folder(dialect, "fuzzer.campaign.cases.{}"):
+        record = dialect_named(dialect)
+        return Mixes(mix=lambda source: record.drawn(), draw=record.draw)
+    found: Mixes = part_of(dialect, "fuzzer.campaign.cases.{}.mixes").MIXES
     return found

@@ -14,7 +14,6 @@ from fuzzer.signature import Signature
 from fuzzer.system.interned import interned
 from generators.graph import Graph
 from oracles.finding import Component, Finding, Kind
-from oracles.importers import Reads
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Stage
 from oracles.siblings import additions
@@ -120,7 +119,7 @@ def expected_seconds(kind: Kind, stage: Stage, lane: LaneSpec) -> float:
     if kind in EXPECTED_SECONDS:
         return EXPECTED_SECONDS[kind]
     with_message = AT_IMPORT if stage is Stage.IMPORT else WITH_MESSAGE
-    exported = lane.importer.row.reads in (Reads.PROGRAM, Reads.RAW_PROGRAM)
+    exported = lane.importer.row.reads.is_program
     return (WITHOUT_MESSAGE if kind.is_numeric else with_message) * (EXPORTED if exported else 1.0)
 
 

@@ -47,7 +47,7 @@ class Kernel(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class Kernels:
     """How the nodes of a dialect are computed.
 
     kernel            the kernel of a node of a graph without symbols, for operands of these types
@@ -71,12 +71,12 @@ class Program:
     accuracy  what the language of a device permits, for an envelope of lanes that run there
     """
 
-    def __init__(self, case: Case, dialect: Dialect, accuracy: Accuracy | None = None) -> None:
+    def __init__(self, case: Case, kernels: Kernels, accuracy: Accuracy | None = None) -> None:
         self.graph = case.bound
         self.accuracy = accuracy
         types = self.graph.types
-        self._dialect = dialect
-        self._steps = [_step(dialect, node, self.graph, types) for node in self.graph.nodes]
+        self._kernels = kernels
+        self._steps = [_step(kernels, node, self.graph, types) for node in self.graph.nodes]
         self._inputs = {name: to_torch(double(array)) for name, array in case.tensors.items()}
         self._types = types
         self.exact = all(step.sizes.exact for step in self._steps)
@@ -89,7 +89,7 @@ class Program:
         """The first value with a finite number that is too large for its dtype."""
 
     def run(self, sample: Sample) -> list[Array]:
-        with torch.no_grad(), self._dialect.double_precision():
+        with torch.no_grad(), self._kernels.double_precision():
             return [value.contiguous().numpy() for value in self._run(sample)]
 
     def run_otherwise(self) -> Iterator[list[Array]]:
@@ -97,7 +97,7 @@ class Program:
         more has no truth: correct implementations disagree, or one of PyTorch's own implementations is wrong."""
         if self.saw_nan_times_zero:
             yield self.run(SKIPPED)
-        if self._dialect.has_layouts:
+        if self._kernels.has_layouts:
             with suppress(RuntimeError):  # PyTorch cannot view every layout
                 yield self.run(OTHER_LAYOUT)
 
@@ -164,9 +164,9 @@ class Program:
             self.saw_denormals = bool(((size > 0) & (size < max(below, tiny(dtype)))).any())
 
 
-def _step(dialect: Dialect, node: Node, graph: Graph, types: Mapping[str, TensorType]) -> _Step:
+def _step(kernels: Kernels, node: Node, graph: Graph, types: Mapping[str, TensorType]) -> _Step:
     operands = tuple([types[name] for name in node.args])
-    return _Step(node, operands, dialect.kernel(node, graph, operands))
+    return _Step(node, operands, kernels.kernel(node, graph, operands))
 
 
 class _Step:

@@ -7,7 +7,7 @@ import onnx
 from fuzzer.lanes.base.prepared_case import PreparedCase
 from fuzzer.lanes.onnx.prepared import file_of_case, file_with_open_sizes
 from fuzzer.lanes.torch.onnx_file import exported_file, exported_file_with_open_sizes, folded_file
-from oracles.importers import Importer, Reads
+from oracles.importers import Importer
 from oracles.lane import LaneSpec
 
 
@@ -15,7 +15,7 @@ def file_of_lane(prepared: PreparedCase, spec: LaneSpec) -> onnx.ModelProto:
     """A copy of the file that a lane imports, with the open sizes that the lane keeps."""
     if not spec.symbolic:
         return onnx_file(prepared, spec.importer, spec.opset)
-    if spec.importer.row.reads is Reads.DYNAMO_FILE:
+    if spec.importer.row.reads.is_by_dynamo:
         return onnx.load_from_string(exported_file_with_open_sizes(prepared, spec.importer, spec.opset))
     return file_with_open_sizes(prepared)
 
@@ -25,7 +25,7 @@ def onnx_file(prepared: PreparedCase, importer: Importer, opset: int | None = No
     TVM imports what the exporter wrote."""
 
     def make() -> bytes:
-        if importer.row.reads is Reads.FILE_OF_CASE:
+        if not importer.row.reads.is_exported_file:
             return file_of_case(prepared, opset)
         if prepared.case.given is not None:
             return exported_file(prepared, importer, opset)

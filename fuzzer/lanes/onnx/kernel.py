@@ -13,7 +13,7 @@ import onnx
 import torch
 
 from fuzzer.lanes.envelope.other_sizes import OtherSizes
-from fuzzer.lanes.envelope.program import Dialect, Kernel, Tensors
+from fuzzer.lanes.envelope.program import Kernel, Kernels, Tensors
 from fuzzer.lanes.onnx.definitions.wide import in_own_dtype
 from fuzzer.lanes.onnx.interpreter import Interpreter
 from fuzzer.lanes.onnx.otherwise import IN_HALF, ONE_PASS, WITHOUT_ZEROS, computes_variance, named
@@ -179,4 +179,4 @@ def _kernel(node: Node, graph: Graph, types: Types) -> Kernel:
     return UnlistedKernel(node, graph, types) if is_unlisted else OnnxKernel(node, graph, types)
 
 
-ONNX = Dialect(_kernel, _quiet)
+ONNX = Kernels(_kernel, _quiet)

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from fuzzer.lanes.envelope.program import Dialect, Tensors
+from fuzzer.lanes.envelope.program import Kernels, Tensors
 from fuzzer.lanes.evaluated.operators import value_of
 from fuzzer.lanes.relax.one_pass import ONE_PASS
 from generators.graph import FLOATS, DType, Graph, Node, TensorType
@@ -115,4 +115,4 @@ def _grouped(given: Given, args: Sequence[torch.Tensor]) -> Sequence[Any]:
             return [tuple(args[0].shape)]
 
 
-RELAX = Dialect(RelaxKernel)
+RELAX = Kernels(RelaxKernel)

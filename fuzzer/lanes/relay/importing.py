@@ -15,7 +15,6 @@ from fuzzer.lanes.base.step import Step
 from fuzzer.lanes.onnx.imported_file import onnx_file_as_exported
 from fuzzer.lanes.torch.prepared import model_of, tensors_of
 from generators.graph import Array
-from oracles.importers import Reads
 from oracles.lane import LaneSpec, Params
 from oracles.outcome import Stage
 
@@ -35,7 +34,7 @@ class Imported:
 
 
 def imported(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Imported:
-    if spec.importer.row.reads is Reads.TRACE:
+    if spec.importer.row.reads.is_by_jit:
         module, weights = _from_trace(prepared, step)
     else:
         module, weights = _from_onnx_file(prepared, spec, step)

@@ -20,7 +20,6 @@ from fuzzer.lanes.torch.prepared import build_model, exported, exported_raw, mod
 from generators.graph import Array, Case
 from generators.torch.ops.sample import NAME as TORCH_CALL
 from generators.torch.source import render
-from oracles.importers import Reads
 from oracles.lane import LaneSpec
 from oracles.outcome import Ran, Stage
 
@@ -44,7 +43,7 @@ class TorchLane:
                     )
                     return Ran(_numpy(outputs))
                 case "exported":
-                    raw = spec.importer.row.reads is Reads.RAW_PROGRAM
+                    raw = spec.importer.row.reads.is_raw
                     program = module_of(prepared, exported_raw(prepared) if raw else exported(prepared))
                     step(Stage.RUN)
                     return Ran(_numpy(program(*tensors_of(prepared))))

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from fuzzer.lanes.envelope import measure
-from fuzzer.lanes.envelope.program import Dialect, Program, Tensors
+from fuzzer.lanes.envelope.program import Kernels, Program, Tensors
 from fuzzer.lanes.torch.one_pass import ONE_PASS
 from fuzzer.lanes.torch.own_precision import Compute, InDoubleOrOwn
 from fuzzer.lanes.torch.skipped_padding import WITHOUT_ZEROS
@@ -57,7 +57,7 @@ class TorchKernel:
         return WITHOUT_ZEROS[self._node.op](args, self._node.attrs)
 
 
-TORCH = Dialect(TorchKernel, double_precision, has_layouts=True)
+TORCH = Kernels(TorchKernel, double_precision, has_layouts=True)
 
 
 def envelope(case: Case) -> list[Array]:

@@ -8,7 +8,7 @@ from typing import Any
 from fuzzer.lanes.base.constant_folding import fold_constants
 from fuzzer.lanes.base.prepared_case import PreparedCase
 from fuzzer.lanes.torch.prepared import given_program, model_of, tensors_of
-from oracles.importers import Importer, Reads
+from oracles.importers import Importer
 from oracles.outcome import Stage
 
 
@@ -50,7 +50,7 @@ def _export(prepared: PreparedCase, importer: Importer, opset: int | None) -> by
     prepared.step(Stage.EXPORT)
     options: dict[str, Any] = {"input_names": list(prepared.inputs), "opset_version": opset}
     with torch.no_grad():
-        if importer.row.reads is Reads.DYNAMO_FILE:
+        if importer.row.reads.is_by_dynamo:
             torch.onnx.export(model, tensors_of(prepared), file, dynamo=True, verbose=False, **options)
         else:
             torch.onnx.export(model, tensors_of(prepared), file, dynamo=False, **options)

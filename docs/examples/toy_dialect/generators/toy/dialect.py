@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from generators.dialect import Dialect, Words, function_of, object_of
-from generators.graph import Graph, Input, Invalid, Role, TensorType
+from generators.graph import Graph, Invalid, Role
 
 
 def check(graph: Graph) -> None:
     if graph.opset:
         raise Invalid("opset: only graphs of ONNX have one")
-
-
-def check_given(model: bytes) -> None:
-    raise Invalid("given: a case of the toy has no given model")
-
-
-def cut_given(
-    model: bytes, inputs: Mapping[str, Input], outputs: Mapping[str, TensorType]
-) -> tuple[bytes, tuple[str, ...]]:
-    raise Invalid("given: a case of the toy has no given model")
 
 
 DIALECT = Dialect(
@@ -42,8 +30,6 @@ DIALECT = Dialect(
     families=object_of("generators.toy.rows:FAMILIES"),
     draw=function_of("generators.toy.random_graph:draw_graph"),
     check=check,
-    check_given=check_given,
-    cut_given=cut_given,
     text=function_of("generators.toy.source:text"),
     called=lambda graph, node: node.op,
     source=function_of("generators.toy.source:render"),

@@ -11,7 +11,7 @@ from fuzzer.lanes.base.lane import Lane
 from fuzzer.lanes.base.prepared_case import PreparedCase
 from fuzzer.lanes.base.step import Step
 from fuzzer.lanes.envelope.measure import envelope
-from fuzzer.lanes.envelope.program import Dialect, Program, Tensors
+from fuzzer.lanes.envelope.program import Kernels, Program, Tensors
 from fuzzer.lanes.envelope.sample import PLAIN
 from fuzzer.lanes.torch.prepared import build_model
 from generators.graph import Case, Graph, Node
@@ -44,7 +44,7 @@ class ToyKernel:
         raise NotImplementedError
 
 
-TOY = Dialect(ToyKernel)
+TOY = Kernels(ToyKernel)
 
 
 class ToyLane:

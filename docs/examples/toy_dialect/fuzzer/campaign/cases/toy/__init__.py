@@ -1,1 +1,0 @@
-"""What a campaign draws of the toy."""

@@ -1,1 +1,0 @@
-"""What campaigns draw of ONNX."""
