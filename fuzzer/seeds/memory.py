@@ -55,7 +55,7 @@ class Memory:
         self._views: dict[str, _View] = {}
         self._operand: dict[str, str] = {}  # of a change, by its result: the two are one value
         self._changes: dict[str, list[_Change]] = {}  # by the owner of the memory
-        self._known: dict[str, dict[int, str]] = {}  # by value: its names, by the number of changes of its memory before
+        self._known: dict[str, dict[int, str]] = {}  # by value: its names, by the number of changes before
 
     def take_steps(self) -> list[Step]:
         """The steps that compute what was read since the last call."""
