@@ -124,7 +124,7 @@ class LaneSpec:
     @property
     def dialect(self) -> str:
         """The dialect of the cases that the lane runs: that of its importer, or without one that of its engine."""
-        return self.importer.row.dialect or (self.engine.value if self.engine in NAMES else DEFAULT)
+        return self.importer.row.dialect or (str(self.engine) if self.engine in NAMES else DEFAULT)
 
 
 def is_reference(lane: LaneSpec) -> bool:

@@ -76,16 +76,19 @@ def cases_of(
     weights: str | None = None,
     sizes: Mapping[str, int] | None = None,
 ) -> ModelCases:
-    """Return the cases of a torch.nn.Module, an .onnx or .pt2 file, a folder with case.json, or a case. Raise `Invalid`
-    where there is none. `dynamic_shapes` is that of torch.export; only a module has it. `weights` are those of
-    `Weights`: by default, a module has its own, and those of a file are drawn. `sizes` are numbers for
-    the open sizes of an .onnx file, by their names."""
+    """Return the cases of a torch.nn.Module, an .onnx or .pt2 file, a folder with case.json, or a case; those that are
+    given are returned. Raise `Invalid` where there is none. `dynamic_shapes` is that of torch.export; only a module has
+    it. `weights` are those of `Weights`: by default, a module has its own, and those of a file are drawn. `sizes` are
+    numbers for the open sizes of an .onnx file, by their names."""
     if sizes and not (isinstance(model, str | Path) and Path(model).suffix == ".onnx"):
         raise Invalid(
             "only an .onnx file has open sizes with names: give other models inputs of the sizes that you want"
         )
     if weights is not None and weights not in set(Weights):
         raise Invalid(f"weights is {weights!r}; expected {' or '.join(map(repr, map(str, Weights)))}")
+    if isinstance(model, ModelCases):
+        _no_inputs(inputs, "the module of a Python file")
+        return model
     if isinstance(model, Case):
         _no_inputs(inputs, "a case")
         check(model)

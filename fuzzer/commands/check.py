@@ -11,19 +11,20 @@ from typing import Annotated
 
 import typer
 
-from fuzzer.api import shared_fleet
+from fuzzer.api import shared_fleet, written_cases
 from fuzzer.api.check import FOLDER
 from fuzzer.api.check import check as check_model
 from fuzzer.api.checked import Checked, NothingRan
 from fuzzer.api.finding_error import FindingError
 from fuzzer.api.found_failure import FoundFailure
+from fuzzer.api.model_cases import ModelCases
 from fuzzer.commands.model_options import InputFiles, OpenSizes, open_sizes
 from fuzzer.commands.options import JsonFlag, PreloadFile
 from fuzzer.commands.with_options import with_options
 from fuzzer.lanes import EVERY_LANE
 from fuzzer.report.plain_text import capital
 from fuzzer.report.sentences import way
-from fuzzer.seeds.module import MODULE, export_module
+from fuzzer.seeds.module import MODULE, write_cases
 from fuzzer.seeds.own_weights import Weights
 from fuzzer.system import last_list, temporary
 from fuzzer.system.exit_codes import Exit
@@ -74,12 +75,12 @@ def check(options: CheckOptions) -> None:
     the model was judged.
     """
     with temporary.folder() as scratch:
-        path, weights = _model(options, scratch)
+        model = _model(options, scratch)
         say(f"{options.model}: compiling and comparing; a first check takes some ten seconds")
         found: tuple[FoundFailure, ...] = ()
         checked: Checked | None
         try:
-            checked = _checked(options, path, weights)
+            checked = _checked(options, model)
         except FindingError as error:
             found, checked = error.findings, error.checked
         except NothingRan as error:
@@ -96,9 +97,9 @@ def check(options: CheckOptions) -> None:
     raise typer.Exit(code)
 
 
-def _checked(options: CheckOptions, path: Path, weights: Weights | None) -> Checked:
+def _checked(options: CheckOptions, model: Path | ModelCases) -> Checked:
     return check_model(
-        path,
+        model,
         inputs=list(options.inputs) if options.inputs else None,
         lanes=options.lanes,
         target=options.target,
@@ -108,18 +109,20 @@ def _checked(options: CheckOptions, path: Path, weights: Weights | None) -> Chec
         preload=options.preload,
         folder=options.folder,
         reduce=options.reduce,
-        weights=weights,
+        weights=options.weights,
         sizes=open_sizes(options.sizes),
     )
 
 
-def _model(options: CheckOptions, scratch: Path) -> tuple[Path, Weights | None]:
-    """The file of the model, and whose numbers its weights have. Raise `Invalid` where there is no model."""
+def _model(options: CheckOptions, scratch: Path) -> Path | ModelCases:
+    """The file of the model, or the cases of a module. Raise `Invalid` where there is no model."""
     if module := MODULE.fullmatch(options.model):
         if not Path(module["file"]).exists():
             raise Invalid(f"{module['file']}: there is no such file")
         say(f"{options.model}: exporting")
-        return export_module(Path(module["file"]), module["name"], scratch), options.weights or Weights.OWN
+        return written_cases.read(
+            write_cases(Path(module["file"]), module["name"], scratch, options.weights or Weights.OWN)
+        )
     path = Path(options.model)
     if not path.exists():
         raise Invalid(f"{path}: there is no such file")
@@ -127,7 +130,7 @@ def _model(options: CheckOptions, scratch: Path) -> tuple[Path, Weights | None]:
         raise Invalid(_functions(path))
     if path.suffix not in MODELS and not path.is_dir():
         raise Invalid(f"{path}: expected {', '.join(MODELS)} or FILE.py:NAME")
-    return path, options.weights
+    return path
 
 
 def _functions(path: Path) -> str:

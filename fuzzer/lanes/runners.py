@@ -51,5 +51,5 @@ def _runner(engine: Engine, variant: str, gradients: bool) -> Lane:
 
             return FaultyLane()
         case _:  # the references of a dialect, which has the name of their engine
-            lane: Lane = part_of(engine.value, "fuzzer.lanes.{}.references").lane(gradients)
+            lane: Lane = part_of(str(engine), "fuzzer.lanes.{}.references").lane(gradients)
             return lane

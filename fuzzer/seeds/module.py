@@ -1,4 +1,4 @@
-"""A module in a Python file of the user, `FILE.py:NAME`, as a `.pt2` file."""
+"""A module in a Python file of the user, `FILE.py:NAME`. A process of its own executes the file."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import subprocess
 from pathlib import Path
 
+from fuzzer.seeds.own_weights import Weights
 from fuzzer.system.child_environment import inherited
 from fuzzer.toolchains.toolchain import HOST
 from generators.graph import Invalid
@@ -17,23 +18,30 @@ EXPORT_SECONDS = 600.0
 
 
 def export_module(file: Path, name: str, folder: Path, seconds: float = EXPORT_SECONDS) -> Path:
-    """Execute the file in a process of its own, export its module, and return the new file in `folder`. Raise `Invalid`
-    with one line where there is no module, or where it cannot be exported in `seconds`."""
+    """Export the module, and return the new .pt2 file in `folder`. Raise `Invalid` with one line where there is no
+    module, or where it cannot be exported in `seconds`."""
+    out = folder / f"{file.stem}-{name}.pt2"
+    _make(out, "fuzzer.children.exported_module", file, name, seconds)
+    return out
+
+
+def write_cases(file: Path, name: str, folder: Path, weights: Weights) -> Path:
+    """Write the cases of the module, with its example inputs (`fuzzer.api.written_cases`), and return their new folder
+    in `folder`. Raise `Invalid` as `export_module` does."""
+    out = folder / f"{file.stem}-{name}"
+    _make(out, "fuzzer.children.module_cases", file, name, EXPORT_SECONDS, weights)
+    return out
+
+
+def _make(out: Path, child: str, file: Path, name: str, seconds: float, *more: str) -> None:
+    """Run the child that makes `out` of the module."""
     if not file.is_file():
         raise Invalid(f"{file}: no such file")
-    out = folder / f"{file.stem}-{name}.pt2"
-    words = [HOST.python, "-P", "-m", "fuzzer.children.exported_module", str(file.resolve()), name, str(out)]
+    words = [HOST.python, "-P", "-m", child, str(file.resolve()), name, str(out), str(os.getpid()), *more]
     try:
-        done = subprocess.run(
-            [*words, str(os.getpid())],
-            env=inherited(),
-            stdin=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            timeout=seconds,
-        )
+        done = subprocess.run(words, env=inherited(), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=seconds)
     except subprocess.TimeoutExpired:
         raise Invalid(f"{file}: {name} is not exported within {seconds:g} s") from None
     if done.returncode or not out.exists():
         last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
         raise Invalid(f"{file}: {name} cannot be exported (status {done.returncode}): {last}")
-    return out

@@ -135,6 +135,41 @@ def test_inputs_and_sizes_are_those_of_the_library(tmp_path: Path, monkeypatch: 
         assert (given["inputs"], given["sizes"]) == (inputs, sizes)
 
 
+NET = """
+from typing import NamedTuple
+
+import torch
+
+
+class Both(NamedTuple):
+    kept: torch.Tensor
+    more: torch.Tensor
+
+
+class Net(torch.nn.Module):
+    def forward(self, x):
+        return Both(x[x > 0], x + 1)
+
+
+def net():
+    return Net(), (torch.tensor([1.0, -2.0, 3.0]),)
+"""
+
+
+@pytest.mark.slow
+def test_a_module_of_a_file_is_checked_with_its_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PyTorch writes no file with its named tuple, and no file says the size of its first result."""
+    (tmp_path / "net.py").write_text(NET)
+    found = []
+    monkeypatch.setattr(module, "check_model", lambda model, **options: (found.append(model), RIGHT)[1])
+    with pytest.raises(typer.Exit):
+        check(f"{tmp_path / 'net.py'}:net")
+    (case,) = found[0].cases
+    assert (found[0].not_covered, found[0].is_given) == ((), True)
+    assert [array.tolist() for array in case.inputs.values()] == [[1, -2, 3]]
+    assert [str(type) for type in case.graph.output_types] == ["float32[2]", "float32[3]"]
+
+
 def test_what_is_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     python = tmp_path / "net.py"
     python.write_text("def net():\n    pass\ndef of(x):\n    pass\n")
