@@ -161,7 +161,12 @@ def test_a_module_of_a_file_is_checked_with_its_inputs(tmp_path: Path, monkeypat
     """PyTorch writes no file with its named tuple, and no file says the size of its first result."""
     (tmp_path / "net.py").write_text(NET)
     found = []
-    monkeypatch.setattr(module, "check_model", lambda model, **options: (found.append(model), RIGHT)[1])
+
+    def kept(model: Any, **options: Any) -> Checked:
+        found.append(model)
+        return RIGHT
+
+    monkeypatch.setattr(module, "check_model", kept)
     with pytest.raises(typer.Exit):
         check(f"{tmp_path / 'net.py'}:net")
     (case,) = found[0].cases
