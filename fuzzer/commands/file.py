@@ -24,7 +24,7 @@ from fuzzer.filing.sync import FollowedIssue, counts, sync
 from fuzzer.filing.tracker import PUBLIC, Tracker
 from fuzzer.findings.named import finding_named
 from fuzzer.isolate import bare_script
-from fuzzer.system.terminal import echo, next_line, print_json, say
+from fuzzer.system.terminal import echo, next_line, print_document, print_json, say
 from generators.graph import Invalid
 
 
@@ -154,7 +154,7 @@ def _exit(outcome: FilingOutcome) -> Exit:
 
 def _show(draft: Draft, outcome: FilingOutcome) -> None:
     if isinstance(outcome, DraftOnly):
-        echo(draft.text)
+        print_document(draft.text)
     echo(*lines(draft, outcome), sep="\n", flush=True)
 
 

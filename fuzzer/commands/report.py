@@ -14,7 +14,7 @@ from fuzzer.findings.named import finding_named
 from fuzzer.findings.record import FindingRecord, read
 from fuzzer.report.document import Format, document, text
 from fuzzer.system.files import make_folder, write_output
-from fuzzer.system.terminal import echo, next_line, print_json, say
+from fuzzer.system.terminal import next_line, print_document, print_json, say
 from generators.graph import Invalid
 
 
@@ -62,4 +62,4 @@ def _print(records: Sequence[FindingRecord], format: Format) -> None:
         return
     if format is Format.HTML and len(records) > 1:
         raise Invalid("several pages need a folder: --out DIR")
-    echo("\n---\n\n".join(text(record, format) for record in records), end="")
+    print_document("\n---\n\n".join(text(record, format) for record in records))

@@ -13,7 +13,7 @@ from fuzzer.campaign.store.store import Store
 from fuzzer.filing.gates import may_be_filed
 from fuzzer.system import last_list
 from fuzzer.system.devices import Device
-from fuzzer.system.terminal import echo, next_line, print_json
+from fuzzer.system.terminal import campaign_option, command, echo, next_line, print_json
 from fuzzer.watching.cause_lines import confirmed_line, replay
 from fuzzer.watching.cause_rows import rows_of
 from fuzzer.watching.causes import causes_in
@@ -65,7 +65,9 @@ def summarise(
     order = listed_in(store.crashes / doc.slug for doc in new)
     if order:
         last_list.keep([store.crashes / family.lead.doc.slug for family in order[:NEW_SHOWN]])
-    for line in entries(order, Facts.of_new(store.folder, new), Titles(), NEW_SHOWN, len(new), numbered=True):
+    lists = command("triage", "--new", "--all", *campaign_option(store.folder))
+    facts = Facts.of_new(store.folder, new)
+    for line in entries(order, facts, Titles(), NEW_SHOWN, len(new), numbered=True, lists=lists):
         echo(line)
     if run.errors:
         echo(f"{could_not_be_done(run.errors)}: {os.path.relpath(store.folder / ERRORS)}")

@@ -19,8 +19,9 @@ from fuzzer.findings.severity import severity_of
 from fuzzer.report import sentences
 from fuzzer.report.document import document
 from fuzzer.report.listing import listing
-from fuzzer.system.terminal import command, echo, next_line, print_json
+from fuzzer.system.terminal import campaign_option, command, echo, next_line, print_json
 from fuzzer.triage.scope.words import sentence
+from fuzzer.watching.cause_lines import short_name
 from fuzzer.watching.formatting import number_of
 from fuzzer.watching.titles import sighting_title, title_of
 from generators import case_file
@@ -70,7 +71,8 @@ def _of_sighting(folder: Path, record: FindingRecord) -> Iterator[str]:
     yield f"seen: {headline(doc.finding)}"
     yield f"model: {number_of(len(record.case.graph.nodes), 'operator')}, as it was drawn"
     yield from _indented(listing(record.case))
-    yield next_line("triage", "--work", folder.name)
+    campaign = campaign_option(folder.absolute().parent.parent)
+    yield next_line("triage", "--work", short_name(folder.name), *campaign)
 
 
 def _of_finding(folder: Path, record: FindingRecord) -> Iterator[str]:

@@ -73,7 +73,7 @@ def _lines(found: Status, causes: Causes) -> Iterator[str]:
     if found.aim:
         yield f"aim: {found.aim}"
     first = glance(causes)
-    yield from confirmed_lines(first, CAUSES_SHOWN)
+    yield from confirmed_lines(first, Path(found.campaign), CAUSES_SHOWN)
     yield from waiting_lines(first, Path(found.campaign), CAUSES_SHOWN)
     if line := waiting_line(found.waiting, found.parked, Path(found.campaign)):
         yield f"{line}; triage has had {books['triage_used']:.0%} of the CPU of lanes"

@@ -83,7 +83,7 @@ class TriageOptions:
     json: JsonFlag = False
     cause: Annotated[
         str | None,
-        typer.Argument(metavar="CAUSE", help="With --work: a cause that is not confirmed yet, by a sighting's folder."),
+        typer.Argument(metavar="CAUSE", help="With --work: a cause that is not confirmed yet, by a name of its list."),
     ] = None
 
 

@@ -20,6 +20,7 @@ from fuzzer.watching.cause_lines import (
     others_line,
     provisional_line,
     replay,
+    short_name,
 )
 from fuzzer.watching.causes import Age, Causes, sightings_in
 from fuzzer.watching.entries import Facts, entry
@@ -173,7 +174,8 @@ def _provisional(causes: Causes, chosen: Chosen) -> Iterator[str]:
     yield from lines_of_provisional(causes.campaign, listed)
     if len(listed) < len(every):
         yield f"  and {len(every) - len(listed)} more; `{_lists_all(causes.campaign)}` lists all"
-    yield f"  `{command('triage', *campaign_option(causes.campaign), '--work', 'FOLDER')}` investigates one of them now"
+    work = command("triage", *campaign_option(causes.campaign), "--work", short_name(listed[0].lead.slug))
+    yield f"  `{work}` investigates the first of them now"
 
 
 def _nothing(causes: Causes, chosen: Chosen, waiting: str) -> str:

@@ -12,6 +12,7 @@ from fuzzer.campaign.run.start import WARM_UP, obey_signals, to_stop, warm_up
 from fuzzer.campaign.store.store import Store
 from fuzzer.commands.progress import working
 from fuzzer.findings.finding_file import CRASHES
+from fuzzer.findings.named import finding_named
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.system.processes import keep_memory_tight
 from fuzzer.system.terminal import campaign_option, command, echo, next_line, print_json, say
@@ -82,7 +83,7 @@ def work(campaign: Path, limits: WorkLimits, releases: str, preload: Path | None
 
 def members_of(causes: Causes, named: str) -> frozenset[str]:
     """The sightings of the provisional cause that one of them names. Raise `Invalid` where there is none."""
-    name = Path(named).name
+    name = finding_named(named, causes.campaign).name
     for cause in (*causes.provisional, *causes.other_provisional):
         members = frozenset(doc.slug for doc in cause.members)
         if name in members:

@@ -38,9 +38,9 @@ def finding_named(name: Path | str, campaign: Path | None = None) -> Path:
 
 
 def _numbered(number: int, campaign: Path | None) -> Path:
-    folders = last_list.read()
+    folders = last_list.read(campaign or Path())
     if not folders:
-        raise Invalid(f"{number}: no list was shown yet; `fuzz triage` shows one")
+        raise Invalid(f"{number}: no list was shown in this folder yet; `fuzz triage` shows one")
     if not 1 <= number <= len(folders):
         raise Invalid(f"{number}: the list that was shown last has numbers from 1 to {len(folders)}")
     folder = folders[number - 1]

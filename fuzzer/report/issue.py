@@ -22,7 +22,7 @@ from fuzzer.report.no_script import why_no_script
 from fuzzer.report.plain_text import LINE, cut, first_line
 from fuzzer.report.requirements import PACKAGES, requirements_of, versions_of
 from fuzzer.seeds.own_weights import WITH_OWN_WEIGHTS
-from fuzzer.signature.blame import ReleaseVerdict
+from fuzzer.signature.blame import Place, ReleaseVerdict
 from fuzzer.triage.scope.words import listed, sentence
 from generators.dialect import dialect_named
 from oracles.finding import Component
@@ -114,7 +114,8 @@ def _evidence(record: FindingRecord) -> str:
 
 def _ir(record: FindingRecord) -> str:
     """TVMScript before and after the part at fault, in folded sections."""
-    culprit = f" {record.doc.blame.culprit}" if record.doc.blame.culprit else ""
+    blame = record.doc.blame
+    culprit = f" {blame.culprit}" if blame.culprit else " the import" if blame.place is Place.FRONTEND else ""
     parts = [(f"IR before{culprit}", record.before, BEFORE), (f"IR after{culprit}", record.after, AFTER)]
     return "\n".join(
         details(name, block(shortened(script, IR_LINES, file), "python")) for name, script, file in parts if script

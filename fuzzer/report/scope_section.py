@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from fuzzer.findings.record import FindingRecord
 from fuzzer.report.ignored_attributes import ignored_attributes
@@ -55,11 +55,21 @@ def _changed(shown: Graph, reduced: Graph) -> str:
 def rows(variations: Iterable[Variation]) -> list[tuple[str, ...]]:
     """A row for each thing that was varied: its name, and the values that fail, pass and fail in another way. Things of
     which only one value is known have none."""
+    return [(what, *(_joined(by[answer]) for answer in SHOWN)) for what, by in values_of(variations).items()]
+
+
+def values_of(variations: Iterable[Variation]) -> dict[str, dict[Answer, list[str]]]:
+    """The values of each thing that was varied, by how the case with each ends. Things of which only one value is known
+    are left out."""
     values: dict[str, dict[Answer, list[str]]] = defaultdict(lambda: defaultdict(list))
     for each in variations:
         values[each.what][each.answer].append(each.value)
-    known = {what: by for what, by in values.items() if sum(len(by[answer]) for answer in SHOWN) > 1}
-    return [(what, *(", ".join(by[answer]) for answer in SHOWN)) for what, by in known.items()]
+    return {what: by for what, by in values.items() if sum(len(by[answer]) for answer in SHOWN) > 1}
+
+
+def _joined(values: Sequence[str]) -> str:
+    """The values in one cell. Lists are told apart by semicolons."""
+    return ("; " if any(", " in value for value in values) else ", ").join(values)
 
 
 def _table(variations: Iterable[Variation]) -> str:

@@ -8,7 +8,7 @@ from fuzzer.findings.record import FindingRecord
 from fuzzer.report.names import as_code
 from fuzzer.report.plain_text import capital, size
 from fuzzer.report.what_is_wrong import failure
-from fuzzer.signature.blame import ALREADY_WRONG, Place, ReleaseVerdict
+from fuzzer.signature.blame import ALREADY_WRONG, DECLARES_INPUTS, Place, ReleaseVerdict
 from generators.dialect import dialect_named, words_for
 from oracles.finding import PYTORCH, Component, Excess, Kind, Mismatch, Quantity, SideEffect
 from oracles.lane import Engine, LaneSpec, returns_gradients
@@ -111,16 +111,28 @@ def culprit(record: FindingRecord) -> str:
     if blame.place is None:
         return ""
     shown = f" {as_code(blame.culprit)}" if blame.culprit else ""
-    at = blame.operator and blame.operator != blame.culprit.rpartition(" of ")[2]
-    operator = f", at `{blame.operator}`" if at else ""
+    declares = blame.culprit in DECLARES_INPUTS.values()
+    at = "" if declares else _place_in_model(record)
+    operator = f", at `{at}`" if at else ""
     what = {
-        Place.FRONTEND: f"the frontend{shown and ': its converter'}{shown}",
+        Place.FRONTEND: f"the frontend{shown and (': its function' if declares else ': its converter')}{shown}",
         Place.PASS: f"{'the' if shown else 'a'} pass{shown}",
         Place.LEGALIZATION: f"the legalization{shown and ' of'}{shown}",
         Place.CODEGEN: f"code generation{shown and ':'}{shown}",
         Place.RUNTIME: f"the runtime{shown and ':'}{shown}",
     }[blame.place]
     return f"{what}{operator}"
+
+
+def _place_in_model(record: FindingRecord) -> str:
+    """The call that is blamed, as the model has it; "" where the name of the converter says it: `_binary_op` of `sub`,
+    `Softmax._impl_v13`."""
+    operator, culprit = record.doc.blame.operator, record.doc.blame.culprit
+    if operator in ("", culprit.rpartition(" of ")[2]) or "._impl" in culprit:
+        return ""
+    graph = record.case.graph
+    called = (dialect_named(graph.dialect).called(graph, node) for node in graph.nodes if node.title == operator)
+    return next(called, operator)
 
 
 RELEASED = {

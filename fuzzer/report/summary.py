@@ -13,7 +13,7 @@ from fuzzer.report import sentences
 from fuzzer.report.markdown import cell, prose
 from fuzzer.report.plain_text import capital
 from fuzzer.report.requirements import versions_of
-from fuzzer.report.scope_section import rows
+from fuzzer.report.scope_section import rows, values_of
 from fuzzer.report.source_link import source_link
 from fuzzer.report.what_is_wrong import failure
 from fuzzer.triage.scope.statement import Answer, Scope, Variation
@@ -111,8 +111,8 @@ def _table(variations: Sequence[Variation]) -> str:
 
 def _control(scope: Scope) -> str:
     """What is nearest to the failing case and passes: a value of the table, another way to compile the same model."""
-    rows_that_tell = telling(scope.variations)[:1]
-    values = [f"with {_changed(what, passes.split(', ')[0])}" for what, _, passes in rows_that_tell]
+    by = values_of(scope.variations)
+    values = [f"with {_changed(row[0], by[row[0]][Answer.PASSES][0])}" for row in telling(scope.variations)[:1]]
     routes = [f"`{name}`" for name, answer in scope.routes if answer is Answer.PASSES][:MOST_NAMES]
     parts = [*values, *([f"unchanged through {listed(routes)}"] if routes else [])]
     return f"the model passes {', and '.join(parts)}." if parts else ""

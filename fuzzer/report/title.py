@@ -15,7 +15,7 @@ from fuzzer.report.names import as_code, operators, pass_of_tvm
 from fuzzer.report.plain_text import capital, size
 from fuzzer.report.what_is_wrong import MODEL, failing_step, subject, what_is_wrong
 from fuzzer.signature import frames_of, function_that_raised
-from fuzzer.signature.blame import Place
+from fuzzer.signature.blame import FOLLOWS_FROM_TYPE, Place
 from fuzzer.signature.in_words import checker_in_words, in_words
 from fuzzer.system.terminal import printable
 from generators.dialect import dialect_named
@@ -56,6 +56,7 @@ def _shorter_and_shorter(record: FindingRecord) -> Iterator[str]:
 def _of_an_exception(record: FindingRecord, raised: Raised) -> Iterator[str]:
     """Rather the message and the operator at fault than all operators, and then the message alone. Where the message is
     too long, the place."""
+    yield from _of_a_wrong_type(record)
     names = _names(record)
     several = [MODEL] if "` + `" in names[0] or " more " in names[0] else []
     for shown in (*names, *several):
@@ -67,6 +68,26 @@ def _of_an_exception(record: FindingRecord, raised: Raised) -> Iterator[str]:
         for steps in _steps(record, shown):
             yield from (f"{step} fails {_at(record, raised)}" for step in steps)
     yield from (f"{steps[0]} fails" for shown in (*names, MODEL) for steps in _steps(record, shown))
+
+
+def _of_a_wrong_type(record: FindingRecord) -> Iterator[str]:
+    """Where the importer has given a value another type, and the failure follows from that: the value's operator."""
+    blame = record.doc.blame
+    if record.doc.identity.stage is not Stage.IMPORT or FOLLOWS_FROM_TYPE not in blame.evidence:
+        return
+    became = _other(blame.origin.made, blame.origin.right)
+    for shown in _blamed(record):
+        yield from (f"{shown} is imported as {became}{some}" for some in _circumstances(record))
+
+
+def _other(made: str, right: str) -> str:
+    """Two types without what they share: "float32 instead of int64"."""
+    (dtype, shape), (right_dtype, right_shape) = (text.partition("[")[::2] for text in (made, right))
+    if not shape:
+        return f"{made} instead of a tensor"
+    if dtype != right_dtype:
+        return f"{dtype} instead of {right_dtype}"
+    return f"shape [{shape} instead of [{right_shape}"
 
 
 def _steps(record: FindingRecord, shown: str) -> list[list[str]]:
@@ -167,21 +188,27 @@ def _with_less_and_less(record: FindingRecord) -> Iterator[str]:
 def _ill_formed(names: str, evidence: IllFormed) -> Iterator[str]:
     problem, transform = checker_in_words(evidence.message), pass_of_tvm(evidence.after)
     step = f"importing {names}" if evidence.after == IMPORT else f"`{transform}` on {names}"
+    plain = [f"{step} gives an ill-formed module: {problem}"]
     if evidence.follows:
         then = FOLLOWS.get(Kind(evidence.follows), "gives wrong results")
         yield f"{step} gives an ill-formed module, which {then}: {problem}"
+        if then == NO_RESULT:  # the problem says more
+            yield plain.pop()
+            yield f"{step}: {problem}"
         yield f"{step} gives an ill-formed module, which {then}"
         yield f"{step} gives a module that {then}"
         yield f"{step}: the module {then}"
         yield f"{step}: it {then}"
-    yield f"{step} gives an ill-formed module: {problem}"
+    yield from plain
     yield f"{step}: {problem}"
     yield f"{step} gives an ill-formed module"
 
 
+NO_RESULT = "gives no result"
+
 FOLLOWS = {
-    Kind.INTERNAL_ERROR: "gives no result",
-    Kind.REJECTED: "gives no result",
+    Kind.INTERNAL_ERROR: NO_RESULT,
+    Kind.REJECTED: NO_RESULT,
     Kind.DIED: "ends the process",
     Kind.TIMED_OUT: "does not come to an end",
     Kind.OUT_OF_MEMORY: "takes all memory",

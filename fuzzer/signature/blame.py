@@ -22,6 +22,13 @@ ALREADY_WRONG = "The imported Relax module already gives the wrong result, befor
 """The evidence where PyTorch evaluates the imported module, and no compiler is needed for the wrong result."""
 
 
+FOLLOWS_FROM_TYPE = "where that is an input, the failure does not show"
+"""The end of the evidence for a converter that gave a value another type, after which another one fails."""
+
+DECLARES_INPUTS = {True: "_parse_graph_input", False: "create_input_vars"}
+"""The importer's function that declares the inputs, before any converter runs: of files, and of PyTorch's programs."""
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     """What TVM ran for the reduced case, and what the case needs. Findings of one cause are recognised by it.

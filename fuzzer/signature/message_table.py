@@ -208,6 +208,7 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
     ),
     (r"^emit_te now only supports Tensor that has ShapeExpr shape", "`emit_te` needs a known shape"),
     (r"^object of type 'NoneType' has no len\(\)", "`None` has no length"),
+    (r"^object of type '(\w+)' has no len\(\)", "`{0}` has no length"),
     (r"^Cannot convert \S+ with type <class '(?:\w+\.)*(\w+)'> to `([\w.]+)`", "`{0}` is no `{1}`"),
     (r"'(\w+)' object has no attribute '(\w+)'", "`{0}` has no `{1}`"),
     (r"'(\w+)' object does not support item assignment", "`{0}` takes no item assignment"),
@@ -215,6 +216,11 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
         r"^Mismatched type on argument .* calling: `([\w.]+)\(.* but got `Array\[index \d+: (?:\w+\.)*(\w+)\]",
         "`{0}` gets a list with `{1}` in it",
         "a list contains `{1}`",
+    ),
+    (
+        r"^Mismatched type on argument .* calling: `([\w.]+)\(.* but got `(?:ffi\.)?(?:SmallStr|String)\b",
+        "`{0}` gets a string",
+        "it gets a string",
     ),
     (
         r"^Mismatched type on argument .* calling: `([\w.]+)\(.*Expected `(\w+)` but got `(?:\w+\.)*(\w+)",

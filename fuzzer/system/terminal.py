@@ -131,6 +131,12 @@ def echo(*texts: object, sep: str = " ", end: str = "\n", flush: bool = False) -
     print(shown, end=end, flush=flush)
 
 
+def print_document(text: str) -> None:
+    """Print a text with lines of its own, such as a report with a script, as the terminal may show it: no line is
+    wrapped, so that it can be copied."""
+    print(printable(text), end="" if text.endswith("\n") else "\n", flush=True)
+
+
 def print_json(value: object) -> None:
     """Print JSON, one value. Its lines are not wrapped, and its escape sequences are those of JSON, which those of
     `echo` are not."""

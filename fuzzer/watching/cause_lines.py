@@ -6,11 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from fuzzer.campaign.store.layout import WAITING
 from fuzzer.campaign.triage.provisional import Cause
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.findings.severity import Level
-from fuzzer.system.terminal import command
+from fuzzer.system.terminal import campaign_option, command
 from fuzzer.watching.causes import CauseCounts, Causes
 from fuzzer.watching.formatting import number_of
 from fuzzer.watching.ranking import KNOWN, UNSPECIFIED
@@ -85,12 +84,17 @@ def further_line(doc: FindingDoc, further: Sequence[FindingDoc]) -> str:
     operators are named, those of most sightings first."""
     suspects = Counter(each.suspect.operators[0] for each in further if len(each.suspect.operators) == 1)
     others = [operator for operator, _ in suspects.most_common() if operator not in doc.ops]
-    more = f" and {len(others) - MOST_SUSPECTS} more" if len(others) > MOST_SUSPECTS else ""
     wait, some = ("waits", "") if len(further) == 1 else ("wait", "some ")
-    named = f", {some}with another suspect: {', '.join(others[:MOST_SUSPECTS])}{more}" if others else ""
+    such = ", such as" if len(others) > MOST_SUSPECTS else ":"
+    named = f", {some}with another suspect{such} {', '.join(others[:MOST_SUSPECTS])}" if others else ""
     return f"{number_of(len(further), 'further sighting')} {wait} for triage{named}"
 
 
 def replay(campaign: Path, sighting: str) -> str:
     """The command that runs a sighting again."""
-    return command("--replay", campaign / WAITING / sighting)
+    return command("--replay", short_name(sighting), *campaign_option(campaign))
+
+
+def short_name(sighting: str) -> str:
+    """The end of a sighting's name, which is its own: the digits of its failure and of its case. Commands take it."""
+    return "-".join(sighting.rsplit("-", 2)[-2:])

@@ -84,13 +84,20 @@ def _ago(at: float, facts: Facts) -> str:
 
 
 def entries(
-    families: Sequence[Family], facts: Facts, titles: Titles, most: int, findings: int, *, numbered: bool = False
+    families: Sequence[Family],
+    facts: Facts,
+    titles: Titles,
+    most: int,
+    findings: int,
+    *,
+    numbered: bool = False,
+    lists: str = "",
 ) -> Iterator[str]:
-    """The lines of the first `most` causes, and the number of the others. `findings` counts all findings, with those
-    that are not listed."""
+    """The lines of the first `most` causes, and the number of the others, which the command `lists` shows. `findings`
+    counts all findings, with those that are not listed."""
     for number, family in enumerate(families[:most], start=1):
         yield entry(family, facts, titles, number if numbered else None)
     if len(families) > most:
-        yield f"  and {number_of(len(families) - most, 'other cause')}"
+        yield f"  and {number_of(len(families) - most, 'other cause')}{lists and f'; `{lists}` lists all'}"
     if not_listed := findings - sum(len(family.members) for family in families):
         yield f"  and {number_of(not_listed, 'finding')} that `fuzz triage` only counts"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from fuzzer.campaign.triage.provisional import Cause
 from fuzzer.findings.severity import Level
+from fuzzer.system.terminal import campaign_option, command
 from fuzzer.watching.cause_lines import confirmed_line, others_line, provisional_line, replay
 from fuzzer.watching.causes import CauseCounts, Causes
 from fuzzer.watching.formatting import number_of
@@ -78,12 +79,12 @@ def _provisional(cause: Cause) -> ProvisionalLine:
     return ProvisionalLine(len(cause.members), sighting_title(cause.lead), cause.lead.slug)
 
 
-def confirmed_lines(causes: Glance, most: int) -> Iterator[str]:
+def confirmed_lines(causes: Glance, campaign: Path, most: int) -> Iterator[str]:
     """How many causes are confirmed, and the first `most` of them."""
     yield confirmed_line(causes.counts)
     yield from (f"  {cause.level:8}  {cause.text}" for cause in causes.confirmed[:most])
     if more := causes.counts.confirmed - sum(causes.counts.known.values()) - len(causes.confirmed[:most]):
-        yield f"  and {more} more"
+        yield f"  and {more} more; `{_lists(campaign)}` lists them"
 
 
 def waiting_lines(causes: Glance, campaign: Path, most: int) -> Iterator[str]:
@@ -94,6 +95,10 @@ def waiting_lines(causes: Glance, campaign: Path, most: int) -> Iterator[str]:
         yield f"  {number_of(cause.sightings, 'sighting')}: {cause.text}"
         yield f"      {replay(campaign, cause.sighting)}"
     if causes.counts.provisional > most:
-        yield f"  and {causes.counts.provisional - most} more"
+        yield f"  and {causes.counts.provisional - most} more; `{_lists(campaign)}` lists them"
     if line := others_line(causes.counts):
         yield line
+
+
+def _lists(campaign: Path) -> str:
+    return command("triage", *campaign_option(campaign))

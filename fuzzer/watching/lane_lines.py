@@ -64,10 +64,14 @@ def lines(lanes: Sequence[LaneCounts], most: int) -> Iterator[str]:
     """A line for each of the first `most` lanes that did not always give a result: the failing ones, then those with
     the smallest part of results. More of them are counted."""
     worst = sorted((lane for lane in lanes if lane.results < lane.outcomes), key=_share)
+    explained = False
     for lane in worst[:most]:
         yield f"{'!!' if lane.fails else '  '} {lane.name:26} {_ended(lane)}"
+        if not explained and _only_raises(lane):
+            explained = True
+            yield f"{'':29} (such failures are looked for)"
     if more := len(worst[most:]):
-        yield f"   and {number_of(more, 'lane')} more without a result now and then"
+        yield f"   and {number_of(more, 'more lane')} without a result now and then; --json has all"
 
 
 def _share(lane: LaneCounts) -> tuple[bool, bool, float, int]:
@@ -82,11 +86,16 @@ def _ended(lane: LaneCounts) -> str:
     if lane.is_idle:
         return f"results in 0 of {lane.outcomes}: {counted(lane.counts)} (normal)"
     raised = lane.counts.get("raised", 0)
-    if raised == lane.outcomes and not lane.name.startswith(OF_TVM):
-        return f"raised an error for {raised} of {number_of(raised, 'model')}, without TVM"
+    if _only_raises(lane):
+        return f"TVM raised an error for {raised} of {number_of(raised, 'model')}"
     if raised == lane.outcomes:
-        return f"TVM raised an error for {raised} of {number_of(raised, 'model')}: such failures are looked for"
+        return f"raised an error for {raised} of {number_of(raised, 'model')}, without TVM"
     return f"results in {lane.results} of {lane.outcomes}: {counted(without_results(lane.counts))}"
+
+
+def _only_raises(lane: LaneCounts) -> bool:
+    """Whether each model made TVM raise an error."""
+    return lane.counts.get("raised", 0) == lane.outcomes and lane.name.startswith(OF_TVM)
 
 
 def without_results(counts: Mapping[str, int]) -> dict[str, int]:

@@ -117,9 +117,9 @@ def _of_causes(snapshot: Snapshot, room: int, width: int) -> Iterator[Text]:
     new = sorted((cause for cause in causes.confirmed if cause.is_new), key=lambda cause: -cause.found)
     levels = {level: n for level in Level if (n := sum(cause.level is level for cause in new))}
     found = [list(_pieces(_of_confirmed(cause), width)) for cause in new]
-    unconfirmed = [list(_pieces(_of_provisional(cause), width)) for cause in causes.provisional]
+    unsure = [list(_pieces(_of_provisional(cause), width)) for cause in causes.provisional]
     left = max(0, room - 1 - bool(counts.provisional) - len(rest))
-    waiting = list(_first(unconfirmed, max(left - sum(map(len, found)), left // 2)))
+    waiting = list(_first(unsure, max(left - sum(map(len, found)), left // 2)))
     yield _named("new", by_level(levels) if levels else "nothing is confirmed yet", "bold" if levels else "")
     for entry in _first(found, left - sum(map(len, waiting))):
         yield from entry

@@ -7,7 +7,8 @@ from dataclasses import replace
 from generators.dialect import Words
 from generators.graph import DType, Graph, Node
 from generators.onnx.dialect import DIALECT
-from generators.onnx.schema import Schema, newest_opset, schemas
+from generators.onnx.operator import NodeForm
+from generators.onnx.schema import MICROSOFT, Schema, newest_opset, schemas
 from generators.onnx.unlisted import PREVIEW, UnlistedForm, written
 from generators.op import Types
 from generators.table import TABLE
@@ -24,6 +25,11 @@ def runs_in_onnxruntime(graph: Graph) -> bool:
     return graph.opset <= newest_opset() and all(
         _has_kernel(node, tuple(types[name] for name in node.args), graph.opset) for node in unlisted
     )
+
+
+def _domain(node: Node) -> str:
+    source = TABLE[node.op].source
+    return source.schema.domain if isinstance(source, NodeForm) else str(node.attrs.get("domain", ""))
 
 
 def _has_kernel(node: Node, types: Types, opset: int) -> bool:
@@ -48,9 +54,12 @@ def _takes(schema: Schema, variable: str, dtype: DType) -> bool:
 
 
 def words_of(graph: Graph) -> Words:
-    """The words for reports on a graph: onnxruntime has no part in one that it does not run."""
+    """The words for reports on a graph: onnxruntime has no part in one that it does not run, and the onnx package none
+    in operators of onnxruntime's own, which it runs with definitions of difftvm."""
     if runs_in_onnxruntime(graph):
-        return DIALECT.words
+        alone = any(_domain(node) == MICROSOFT for node in graph.nodes)
+        own = replace(DIALECT.words, run="onnxruntime runs this model", results="that of onnxruntime")
+        return own if alone else DIALECT.words
     evaluator = "the reference evaluator of the onnx package"
     return replace(
         DIALECT.words,

@@ -7,9 +7,9 @@ case, whose graph has their types.
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 import tvm
@@ -19,6 +19,9 @@ from fuzzer.lanes.base.pointed import node_of_file_in, value_of_node
 from fuzzer.lanes.relax import releases
 from generators.graph import Case
 from oracles.trace import MistypedOperator, Translation
+
+if TYPE_CHECKING:
+    import onnx
 
 
 def node_of(frame: FrameType) -> torch.fx.Node | None:
@@ -87,9 +90,32 @@ class TypesOfFile:
         node = node_of_file_in(caller) or (node_of_file_in(caller.f_back) if caller.f_back else None)
         if node is None or not isinstance(result, relax.Expr):
             return None
+        wrong = self._operand(caller, node, converters)
+        return wrong or self._first(zip(node.output, types_in(result), strict=False), converters)
+
+    def mistyped_operand(self, frame: FrameType, converters: Sequence[Translation]) -> MistypedOperator | None:
+        """Return the first operand that has another type than in the case's graph, of the node whose converter is
+        called: it may stop there.
+
+        frame  of the converter
+        """
+        caller = frame.f_back
+        above = caller.f_back if caller is not None else None
+        if caller is None or above is None or caller.f_code.co_name != _IMPORTERS[0]:
+            return None
+        node = node_of_file_in(above)
+        return self._operand(caller, node, converters) if node is not None else None
+
+    def _operand(
+        self, caller: FrameType, node: onnx.NodeProto, converters: Sequence[Translation]
+    ) -> MistypedOperator | None:
         known = caller.f_locals["self"]._nodes  # the results of an If get no type from `normalize`
-        operands = ((name, type) for name in node.input if name in known for type in types_in(known[name])[:1])
-        for name, made in (*operands, *zip(node.output, types_in(result), strict=False)):
+        return self._first(((name, operand_type(known[name])) for name in node.input if name in known), converters)
+
+    def _first(
+        self, made_types: Iterable[tuple[str, str]], converters: Sequence[Translation]
+    ) -> MistypedOperator | None:
+        for name, made in made_types:
             if made not in ("", self._right.get(name, made)):
                 return MistypedOperator(self._converter_of(name, converters), made, self._right[name], name)
         return None
@@ -99,6 +125,12 @@ class TypesOfFile:
         as several nodes of the file."""
         title = self._titles.get(name, "Constant")
         return next((each for each in reversed(converters) if each[0] == title), (title, ""))
+
+
+def operand_type(operand: Any) -> str:
+    """The type of what stands for a tensor of the file. A node in a branch may have become a tuple."""
+    fields = getattr(releases.type_of(operand), "fields", None)
+    return type_text(releases.type_of(operand)) if fields is None else f"a tuple of {len(fields)}"
 
 
 def types_in(result: Any) -> list[str]:

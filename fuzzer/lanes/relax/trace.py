@@ -129,6 +129,8 @@ class Tracer:
     def _converts(self, frame: FrameType) -> None:
         if found := converter_in(frame):
             self._note(converters=(*self._trace.converters, found), places=self._places(frame))
+            if self._types_of_file and self._trace.mistyped is None:
+                self._note(mistyped=self._types_of_file.mistyped_operand(frame, self._trace.converters))
 
     def _converted(self, frame: FrameType, result: object) -> None:
         if self._trace.mistyped is not None:

@@ -19,7 +19,7 @@ from dataclasses import replace
 from fuzzer.cases.open_sizes import symbol_only_in_formulas
 from fuzzer.isolate.fleet import RunLanes
 from fuzzer.signature import Signature
-from fuzzer.signature.blame import NO_BLAME, Blame, Origin, Place
+from fuzzer.signature.blame import DECLARES_INPUTS, NO_BLAME, Blame, Origin, Place
 from fuzzer.triage.blame.bisection import DecidingPass, deciding_pass, programs
 from fuzzer.triage.blame.context import BlameContext, LaneObservation, RunLimitReached
 from fuzzer.triage.blame.first_wrong import first_wrong
@@ -123,7 +123,7 @@ def _by_the_checker(context: BlameContext, trace: Trace, ill_formed: IllFormed, 
         evidence = "TVM's checker of well-formedness refuses the imported module"
         if "is not defined" in ill_formed.message and (symbol := symbol_only_in_formulas(context.case.graph)):
             evidence += f": {symbol} is part of some input's size, and no size is {symbol} itself"
-            return Blame(Place.FRONTEND, "", DECLARES_INPUTS, evidence)
+            return Blame(Place.FRONTEND, "", DECLARES_INPUTS[dialect_named(context.lane.dialect).is_file], evidence)
         stated = Blame(Place.FRONTEND, operator, converter_of(trace, operator), evidence)
         return blame_first_wrong_type(context, trace, evidence) or stated
     place = Place.LEGALIZATION if legalizes(ill_formed.after) else Place.PASS
@@ -132,15 +132,11 @@ def _by_the_checker(context: BlameContext, trace: Trace, ill_formed: IllFormed, 
     return Blame(place, "", ill_formed.after, evidence, before, after)
 
 
-DECLARES_INPUTS = "create_input_vars"
-"""The importer's function that declares the inputs, before any converter runs."""
-
-
 def _before_a_converter(context: BlameContext, trace: Trace, operator: str) -> Blame | None:
     """Blame the importer of files itself where it stops at an operator before it calls its converter."""
-    raised, (called, _) = context.finding.evidence, trace.converters[-1] if trace.converters else ("", "")
+    raised, called = context.finding.evidence, {converted for converted, _ in trace.converters}
     is_file = dialect_named(context.lane.dialect).is_file
-    if not is_file or not isinstance(raised, Raised) or operator in ("", called):
+    if not is_file or not isinstance(raised, Raised) or operator in ("", *called):
         return None
     if any(frame.in_frontend and frame.function.startswith("_impl") for frame in raised.frames):
         return None

@@ -3,7 +3,7 @@ wherever the failure shows."""
 
 from __future__ import annotations
 
-from fuzzer.signature.blame import Blame, Place
+from fuzzer.signature.blame import FOLLOWS_FROM_TYPE, Blame, Place
 from fuzzer.triage.blame.context import BlameContext, LaneObservation
 from fuzzer.triage.blame.modules import converter_of, mistyped
 from fuzzer.triage.eager_values import computed_values
@@ -44,7 +44,7 @@ def blame_first_wrong_type(context: BlameContext, trace: Trace, evidence: str = 
     if len(context.case.graph.nodes) > 1:
         if not _is_right_without(context, node):
             return None
-        evidence += ": where that is an input, the failure does not show"
+        evidence += f": {FOLLOWS_FROM_TYPE}"
     return Blame(Place.FRONTEND, node.title, culprit, evidence, after=trace.after)
 
 

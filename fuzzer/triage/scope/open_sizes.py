@@ -74,12 +74,13 @@ def open_rows(
     case, changed = next((each for each in opened_cases if each[1]), (None, []))
     if case is None:
         return
-    what = OPEN_SIZE_OF + next(item.value.name for item in case.graph.inputs if not item.role.is_owned)
+    first = next(item.value for item in case.graph.inputs if not item.role.is_owned)
+    what, of = OPEN_SIZE_OF + first.name, "" if case is fails[0] else f" of {first.type}"  # other rows: fails[0]
     fixed, open_ = (replace(finding.lane, symbolic=each) for each in (False, True))
     yield Variation(what, "none", answer_of(runner, finding, case, fixed))
     for axis, each in changed:
         if has_time():
-            yield Variation(what, f"dimension {axis}", answer_of(runner, finding, each, open_))
+            yield Variation(what, f"dimension {axis}{of}", answer_of(runner, finding, each, open_))
 
 
 def _with_an_open_axis(case: Case) -> Iterator[tuple[int, Case]]:

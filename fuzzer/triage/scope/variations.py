@@ -171,6 +171,8 @@ def attribute_in_words(node: Node, key: str, value: Attr) -> tuple[str, str]:
 
 def _text(value: Attr) -> str:
     """The value as Python writes it. A number that float32 holds has only the digits that identify a float32."""
+    if isinstance(value, tuple) and value and all(isinstance(item, str) for item in value):
+        return f"[{', '.join(map(str, value))}]"  # an index: [1:2, ...]
     if isinstance(value, tuple):
         return f"[{', '.join(map(_text, value))}]"
     if isinstance(value, float) and float(np.float32(value)) == value:

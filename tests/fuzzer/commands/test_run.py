@@ -33,6 +33,7 @@ from fuzzer.system.terminal import command, program
 from fuzzer.toolchains.lanes import in_toolchain
 from fuzzer.toolchains.toolchain import HOST_NAME
 from fuzzer.triage.investigate import Investigated, Sighting
+from fuzzer.watching.cause_lines import short_name
 from generators.graph import Invalid
 from oracles.finding import Component
 
@@ -214,7 +215,7 @@ def test_the_summary_says_what_waits_and_where_evaluations_were_wrong(
             "no cause is confirmed yet",
             "not confirmed yet: 1 cause, seen in 1 sighting",
             "  1 sighting: `relu` fails: no layout for it",
-            f"      {program()} --replay c/waiting/{name}",
+            f"      {program()} --replay {short_name(name)} --campaign c",
             f"1 sighting waiting for triage; {work}",
             "1 sighting cannot be investigated here: toolchain 0.1 is not installed (1)",
         ]

@@ -59,9 +59,11 @@ def test_what_waits_for_triage(
     found, sighting = make()
     Queue(tmp_path).add(found.case, sighting, {})
     (name,) = os.listdir(tmp_path / "waiting")
-    first, second, *_ = shown(capsys, tmp_path / "waiting" / name).splitlines()
+    first, second, *_, last = shown(capsys, tmp_path / "waiting" / name).splitlines()
     assert first == "`relu` fails: no layout for it"
     assert second.startswith("seen once, and not confirmed yet; ")
+    short = "-".join(name.split("-")[-2:])
+    assert last == f"next: {command('triage', '--work', short, '--campaign', tmp_path)}", "from any folder"
 
 
 def test_a_case(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,6 +26,7 @@ from fuzzer.findings.headline import headline
 from fuzzer.lanes import ONNXRUNTIME, TORCH, TVM_LANES
 from fuzzer.system.terminal import command, program
 from fuzzer.triage.investigate import Investigated, Sighting
+from fuzzer.watching.cause_lines import short_name
 from generators.graph import Invalid
 from oracles.outcome import Raised, Ran, Stage
 
@@ -81,7 +82,7 @@ def test_status_says_what_waits_and_what_triage_has_had(
     Queue(tmp_path).add(found.case, sighting, {"tvm": "0.27.0"})
     (name,) = os.listdir(tmp_path / WAITING)
     *lines, last = fuzz("status", "--campaign", tmp_path).splitlines()[2:-1]
-    replays = command("--replay", tmp_path / WAITING / name)
+    replays = command("--replay", short_name(name), "--campaign", tmp_path)
     assert lines == [
         "no cause is confirmed yet",
         "not confirmed yet: 1 cause, seen in 1 sighting",

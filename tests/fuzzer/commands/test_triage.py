@@ -125,8 +125,10 @@ def test_sightings_that_wait_are_counted(tmp_path: Path, make: Make, capsys: pyt
     assert shown == "  `relu` fails: no layout for it"
     assert suspect == "      1 sighting; no suspect"
     (name,) = os.listdir(tmp_path / "waiting")
-    assert replays == f"      {command('--replay', tmp_path / 'waiting' / name)}"
-    assert one == f"  `{command('triage', '--campaign', tmp_path, '--work', 'FOLDER')}` investigates one of them now"
+    short = "-".join(name.split("-")[-2:])
+    assert replays == f"      {command('--replay', short, '--campaign', tmp_path)}"
+    assert members_of(causes_in(tmp_path), short) == {name}
+    assert one == f"  `{command('triage', '--campaign', tmp_path, '--work', short)}` investigates the first of them now"
     work = command("triage", "--work", "--campaign", tmp_path)
     assert line == f"no findings yet; 1 sighting waiting for triage; `{work}` investigates them"
     with Store(tmp_path, 1) as store:

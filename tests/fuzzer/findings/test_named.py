@@ -43,18 +43,18 @@ def test_the_number_of_the_list_that_was_shown_last(
     tmp_path: Path, folders: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    with pytest.raises(Invalid, match=r"^1: no list was shown yet; `fuzz triage` shows one$"):
+    with pytest.raises(Invalid, match=r"^1: no list was shown in this folder yet; `fuzz triage` shows one$"):
         finding_named("1")
     last_list.keep(folders)
     assert finding_named("2") == folders[1]
     with pytest.raises(Invalid, match=r"^4: the list that was shown last has numbers from 1 to 3$"):
         finding_named("4")
-    monkeypatch.chdir(tmp_path)
-    assert finding_named("3") == folders[2].relative_to(tmp_path)
     with pytest.raises(
         Invalid, match=r"^3: the list that was shown last is not of other; `.* triage --campaign other` shows its list$"
     ):
         finding_named("3", Path("other"))
+    monkeypatch.chdir(tmp_path)
+    assert finding_named("3") == folders[2].relative_to(tmp_path)
     assert finding_named("3", tmp_path) == folders[2].relative_to(tmp_path)
     folders[2].rename(tmp_path / "elsewhere")
     with pytest.raises(Invalid, match=f"^3: {folders[2]}, which the list .* is gone; `fuzz triage` lists anew$"):

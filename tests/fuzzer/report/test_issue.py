@@ -123,8 +123,8 @@ SCRIPT = "print()"
 TEXT = """# [Bug][Relax] `torch.flip` gives wrong values: 3.5 instead of 1
 
 - **What**: `torch.flip` gives wrong values, for example 3.5 instead of 1 at \\[1, 2\\] (3 of 24 elements are wrong).
-- **Where**: the legalization of `relax.flip`, at `flip`. The module is right before `LegalizeOps` and wrong after it. \
-Steps: `torch.export`, `run_decompositions`, `from_exported_program`, target `llvm`.
+- **Where**: the legalization of `relax.flip`, at `torch.flip`. The module is right before `LegalizeOps` and wrong \
+after it. Steps: `torch.export`, `run_decompositions`, `from_exported_program`, target `llvm`.
 - **Since**: By the releases that were run, it was introduced in 0.26.0.
 
 ### Expected behavior

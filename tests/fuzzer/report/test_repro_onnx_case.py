@@ -281,7 +281,7 @@ def test_the_issue_of_a_failed_import() -> None:
     assert text.startswith(
         "# [Bug][Relax][Frontend][ONNX] `from_onnx` on `Constant` fails: no value in Constant\n\n"
         "- **What**: `from_onnx` on `Constant` fails with `ValueError`.\n"
-        "- **Where**: the frontend: its converter `Constant._impl_v13`, at `Tile`. The importer stops at `Constant`. "
+        "- **Where**: the frontend: its converter `Constant._impl_v13`. The importer stops at `Constant`. "
         "Steps: `from_onnx`, target `llvm`, `tirx.disable_assert`, model of opset 17.\n"
         "- **Since**: Seen in TVM 0.27.0; no other release was run.\n\n"
         "### Expected behavior\n\n"

@@ -11,7 +11,7 @@ from graphs_by_hand import case_of
 from records import record
 
 from fuzzer.findings.record import FindingRecord
-from fuzzer.report import summary
+from fuzzer.report import sentences, summary
 from fuzzer.signature.blame import Blame, Place
 from fuzzer.triage.scope.statement import Answer, Condition, Hits, Property, Relation, Scope, Statement, Variation
 from oracles.finding import Kind, Mismatch, WorstElement
@@ -79,6 +79,27 @@ def test_nothing_without_elements_is_a_control() -> None:
     assert "**Control**" not in summary.text(wrong(empty))
     dtypes = Scope(None, variations=variations("dtype of x0", int8="f", float32="p"), cases=2)
     assert "**Control**: the model passes with the dtype of x0 changed to float32." in summary.text(wrong(dtypes))
+
+
+def test_semicolons_separate_lists_in_a_cell_and_the_control_is_a_whole_one() -> None:
+    lists = (("[-2]", Answer.FAILS), ("[1:2:3, ...]", Answer.PASSES), ("[]", Answer.PASSES))
+    text = summary.text(wrong(Scope(None, variations=tuple(Variation("index", *each) for each in lists), cases=3)))
+    assert "|index|\\[-2\\]|\\[1:2:3, ...\\]; \\[\\]|" in text
+    assert "**Control**: the model passes with `index=[1:2:3, ...]`." in text
+
+
+@pytest.mark.parametrize(
+    ("operator", "culprit", "words"),
+    [
+        ("flip", "_flip", "the frontend: its converter `_flip`, at `torch.flip`"),
+        ("sub", "_binary_op of sub", "the frontend: its converter `_binary_op` of `sub`"),
+        ("SplitToSequence", "SequenceAt._impl_v11", "the frontend: its converter `SequenceAt._impl_v11`"),
+        ("flip", "create_input_vars", "the frontend: its function `create_input_vars`"),
+    ],
+)
+def test_the_part_at_fault_has_the_call_of_the_model(operator: str, culprit: str, words: str) -> None:
+    blamed = record(POOL, Kind.WRONG_VALUE, TVM, Mismatch(0, "1", "2"), blame=Blame(Place.FRONTEND, operator, culprit))
+    assert sentences.culprit(blamed) == words
 
 
 def test_operators_of_findings_of_perhaps_the_same_cause_are_siblings() -> None:

@@ -15,7 +15,7 @@ from records import record
 from fuzzer.findings.record import read
 from fuzzer.report import issue
 from fuzzer.report import title as titles
-from fuzzer.signature.blame import NO_BLAME, Blame, Place
+from fuzzer.signature.blame import FOLLOWS_FROM_TYPE, NO_BLAME, Blame, Origin, Place
 from oracles.finding import Component, Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, WorstElement
 from oracles.lane import Importer, LaneSpec, Pipeline
 from oracles.memory_access import Access, MemoryAccess, Side
@@ -28,6 +28,9 @@ CONV = case_of(
 )
 FAILED = Raised(Stage.COMPILE, "tvm.error.InternalError", "Check failed: a == b (1 vs. 2) : they differ")
 IN_PASS = Blame(Place.PASS, "relu", "FuseOps")
+MADE = Origin((), (), "_conv2d", "conv2d.default", "float32[1, 2]", "bfloat16[1, 2]")
+MISTYPED = Blame(Place.FRONTEND, "conv2d", "_conv2d", f"`conv2d.default` becomes: {FOLLOWS_FROM_TYPE}", origin=MADE)
+IN_A_CALL_AFTER = Raised(Stage.IMPORT, "TypeError", "they differ")
 FX = replace(TVM, importer=Importer.FX)
 CUDA = replace(TVM, target="cuda")
 
@@ -36,6 +39,10 @@ def title_of(
     kind: Kind, evidence: Evidence, lane: LaneSpec = TVM, blame: Blame = NO_BLAME, stage: Stage | None = None
 ) -> str:
     return titles.title(record(CONV, kind, lane, evidence, blame=blame))
+
+
+def made(blame: Blame, type: str, right: str) -> Blame:
+    return replace(blame, origin=replace(blame.origin, made=type, right=right))
 
 
 OPS = "`F.conv2d` + `torch.relu`"
@@ -87,6 +94,18 @@ BUG = "[Bug][Relax]"
             title_of(Kind.SECOND_RUN_DIFFERS, Mismatch(0, "1", "2"), replace(TVM, passes=("ConvertLayout-packed",))),
             f"{BUG} {OPS} gives different results each time (ConvertLayout)",
         ),
+        (
+            title_of(Kind.INTERNAL_ERROR, IN_A_CALL_AFTER, blame=MISTYPED),
+            "[Bug][Relax][Frontend][Torch] `F.conv2d` is imported as float32 instead of bfloat16",
+        ),
+        (
+            title_of(Kind.REJECTED, IN_A_CALL_AFTER, blame=made(MISTYPED, "float32[2]", "float32[1, 2]")),
+            "[Bug][Relax][Frontend][Torch] `F.conv2d` is imported as shape [2] instead of [1, 2]",
+        ),
+        (
+            title_of(Kind.REJECTED, IN_A_CALL_AFTER, blame=made(MISTYPED, "a tuple of 5", "float32[1, 2]")),
+            "[Bug][Relax][Frontend][Torch] `F.conv2d` is imported as a tuple of 5 instead of a tensor",
+        ),
         (title_of(Kind.INTERNAL_ERROR, FAILED), f"{BUG} Compiling {OPS} fails: they differ"),
         (title_of(Kind.INTERNAL_ERROR, FAILED, blame=IN_PASS), f"{BUG} `FuseOps` on {OPS} fails: they differ"),
         (
@@ -113,7 +132,7 @@ BUG = "[Bug][Relax]"
         ),
         (
             title_of(Kind.ILL_FORMED, IllFormed("FuseOps", "E", "no", Kind.REJECTED)),
-            f"{BUG} `FuseOps` on {OPS} gives a module that gives no result",
+            f"{BUG} `FuseOps` on {OPS} gives an ill-formed module: no",
         ),
         (
             title_of(Kind.ILL_FORMED, IllFormed("FuseOps", "E", "no", Kind.WRONG_SHAPE)),

@@ -99,6 +99,9 @@ OF_CAMPAIGNS = {
     "Check failed: (ffi::StructuralEqual()(value->ty, var->ty)) is false: ": "a variable has a wrong type",
     "ones_like(): argument 'input' (position 1) must be Tensor, not int": "`ones_like` gets `int`",
     "ScalarType ComplexDouble is an unexpected tensor scalar type": "ComplexDouble type",
+    "Mismatched type on argument #3 when calling: `relax.op.nn.conv2d(0: ir.Expr, 6: str, 9: Optional<DataType>) -> "
+    "ir.Expr`. Expected `Array<int>` but got `ffi.SmallStr`": "it gets a string",
+    "object of type 'Var' has no len()": "`Var` has no length",
     "'Proxy' object does not support item assignment": "`Proxy` takes no item assignment",
     "Reshape requires the input new shape to be Shape. However, the given one is relax.TensorType":
         "the new shape is a tensor",

@@ -52,7 +52,32 @@ def test_a_folder_whose_name_is_no_text_is_in_no_list(file: Path, tmp_path: Path
 @pytest.mark.parametrize("names", [["/a\0b"], ["a/b"], [""], ["--trust"], [1], {}, "/a"])
 def test_a_file_that_keep_did_not_write_is_no_list(file: Path, names: object) -> None:
     file.parent.mkdir(parents=True)
-    file.write_text(json.dumps(names))
+    for document in (names, {os.getcwd(): names}):
+        file.write_text(json.dumps(document))
+        assert read() == []
+
+
+def test_a_list_of_another_folder_changes_no_number_here(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two shells show the lists of two campaigns: `fuzz file 1` must not file a finding of the other one."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    for folder in (here, there):
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        keep([folder / "crashes" / "x"])
+    assert read() == [there / "crashes" / "x"]
+    monkeypatch.chdir(here)
+    assert read() == [here / "crashes" / "x"]
+
+
+def test_lists_of_few_folders_are_kept(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(last_list.MOST + 1):
+        (tmp_path / str(number)).mkdir()
+        monkeypatch.chdir(tmp_path / str(number))
+        keep([tmp_path])
+    assert len(json.loads(file.read_text())) == last_list.MOST
+    monkeypatch.chdir(tmp_path / "0")
     assert read() == []
 
 

@@ -16,7 +16,15 @@ from pathlib import Path
 import pytest
 
 from fuzzer.commands.tables import print_table
-from fuzzer.system.terminal import echo, escape_what_cannot_be_encoded, one_sentence, print_json, printable, say
+from fuzzer.system.terminal import (
+    echo,
+    escape_what_cannot_be_encoded,
+    one_sentence,
+    print_document,
+    print_json,
+    printable,
+    say,
+)
 
 COMMANDS = Path(__file__).parents[3] / "fuzzer" / "commands"
 ANOTHER_WAY = r"(?<![.\w])print\(|Console\([^)]*\)\.print|\bTable\(|sys\.std(out|err)\.write"
@@ -63,6 +71,19 @@ def test_all_ways_to_print_use_them(capsys: pytest.CaptureFixture[str]) -> None:
     print_json({"\udcff": ("\x7f\u200b", 2, None, "\ud800", "🙂")})
     assert json.loads(capsys.readouterr().out) == {"\\udcff": ["\x7f\u200b", 2, None, "\\ud800", "🙂"]}
     assert re.fullmatch(r"[\n -~]+", printed)
+
+
+def test_a_document_has_the_same_lines_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its script can be copied: no line is wrapped."""
+    line = "    inputs = (torch.zeros(1, 1, dtype=torch.uint8), torch.ones(1, dtype=torch.uint8), torch.ones(1, 1))"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys.stdout, "isatty", lambda: True)
+        patch.setenv("COLUMNS", "80")
+        echo(line)
+        assert capsys.readouterr().out != f"{line}\n"
+        print_document(f"# x\n{line}\n")
+        print_document("\x1b[2J")
+        assert capsys.readouterr().out == f"# x\n{line}\n\\x1b[2J\n"
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp437"])

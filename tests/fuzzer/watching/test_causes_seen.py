@@ -106,7 +106,7 @@ def test_operators_that_may_be_at_fault_in_further_sightings_are_named(tmp_path:
     assert further_line(doc, [of("log")]) == "1 further sighting waits for triage, with another suspect: log"
     every = [of("LRN"), of("Selu"), of("LRN"), *map(of, "abcde")]
     assert further_line(doc, every) == (
-        "8 further sightings wait for triage, some with another suspect: LRN, Selu, a, b, c, d and 1 more"
+        "8 further sightings wait for triage, some with another suspect, such as LRN, Selu, a, b, c, d"
     )
 
 
@@ -150,7 +150,7 @@ def test_findings_that_ship_with_difftvm_are_counted_and_not_listed(campaign: Pa
     causes = causes_in(campaign)
     assert causes.shipped == {slug}
     assert confirmed_line(causes.counts) == "1 known cause ships with difftvm, 1 of them met"
-    assert list(confirmed_lines(glance(causes), 3))[1:] == []
+    assert list(confirmed_lines(glance(causes), causes.campaign, 3))[1:] == []
 
 
 def test_what_the_last_run_found_is_new(tmp_path: Path, make: Make) -> None:
@@ -239,8 +239,13 @@ def test_at_a_glance_so_many_are_named_and_the_others_counted(campaign: Path) ->
         f"      {replay(campaign, sighting)}",
         "not TVM's (exporter, onnxruntime): 1 finding, 1 sighting",
     ]
-    assert list(waiting_lines(shown, campaign, 0))[1] == "  and 1 more"
-    assert list(confirmed_lines(shown, 0)) == ["1 confirmed cause: 1 high; 1 finding", "  and 1 more"]
+    assert list(waiting_lines(shown, campaign, 0))[1] == (
+        f"  and 1 more; `{command('triage', '--campaign', campaign)}` lists them"
+    )
+    assert list(confirmed_lines(shown, campaign, 0)) == [
+        "1 confirmed cause: 1 high; 1 finding",
+        f"  and 1 more; `{command('triage', '--campaign', campaign)}` lists them",
+    ]
 
 
 def test_at_a_glance_two_suspects_are_named(tmp_path: Path, make: Make) -> None:

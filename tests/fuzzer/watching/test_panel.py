@@ -50,8 +50,8 @@ def test_eighty_columns() -> None:
 
 def test_a_title_that_is_wider_than_the_terminal_goes_on_in_the_next_line() -> None:
     long = "Perhaps `F.softmin`, `v0[-2::2]` or one of 3 others fails: code generation has no `tirx.fabs`"
-    confirmed = (*(ConfirmedLine(Level.HIGH, f"`{n}` {'wrong ' * 12}", True) for n in "ab"),)
-    causes = Glance(CauseCounts(provisional=1, sightings=1), 2, confirmed, (ProvisionalLine(1, long, "x"),))
+    found = (*(ConfirmedLine(Level.HIGH, f"`{n}` {'wrong ' * 12}", True) for n in "ab"),)
+    causes = Glance(CauseCounts(provisional=1, sightings=1), 2, found, (ProvisionalLine(1, long, "x"),))
     assert shown(causes=causes, lanes=())[3:10] == [
         "new        2 high",
         "  high     `a` wrong wrong wrong wrong wrong wrong wrong wrong wrong wrong wrong",
@@ -128,8 +128,8 @@ def test_a_tall_terminal_shows_the_lanes_with_the_fewest_results() -> None:
         "    cases, which is normal",
         "findings   ▁▂▂▃▄▅▅▆▇█ over time",
         "!! relax-export-c             results in 4 of 40: 36 raised",
-        "   relax-onnx-llvm            TVM raised an error for 19 of 19 models: such",
-        "                              failures are looked for",
+        "   relax-onnx-llvm            TVM raised an error for 19 of 19 models",
+        "                              (such failures are looked for)",
         "   relax-export-llvm          results in 38 of 40: 2 unsupported",
         "   relax-fx-llvm              results in 0 of 40: 40 unsupported (normal)",
     ]

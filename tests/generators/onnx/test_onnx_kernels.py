@@ -20,6 +20,12 @@ def graph(op: str, type: str = "float32[2]", opset: int = 17, domain: str = "", 
     return Graph(tuple(Input(Value(name, value)) for name in names), (node,), ("v0",), "onnx", opset=opset)
 
 
+def test_the_onnx_package_has_no_part_in_operators_of_onnxruntime() -> None:
+    """Its evaluator has definitions of these from difftvm only: a maintainer could not run it."""
+    words = words_for(graph("SkipLayerNormalization", domain="com.microsoft", operands=3))
+    assert (words.run, words.results) == ("onnxruntime runs this model", "that of onnxruntime")
+
+
 @pytest.mark.parametrize(
     ("made", "runs"),
     [

@@ -38,6 +38,17 @@ SUMMED = case_of(
     opset=17,
 )
 
+SPLIT: Call = ("v0", "SplitToSequence-11", "x0", {"I": "int64", "at": 0})
+FIRST_OF_ONE = case_of({"x0": "float32[1]"}, [SPLIT], "v0", opset=17)
+NORMALIZE: Call = ("v0", "BatchNormalization-15:branch", "x0 x1 x2 x3 x4", {"outputs": (True, False, False)})
+IN_A_BRANCH = case_of(
+    {"x0": "float32[1,1,1]", **{f"x{place}": "float32[1]" for place in range(1, 5)}, "x5": "float32[1,1,1]"},
+    [NORMALIZE, ("v1", "ConvTranspose-11", "v0 x5", {"inputs": (True, True, False)})],
+    "v1",
+    opset=17,
+)
+
+STOPS_AT_SEQUENCE_AT = ("SplitToSequence", "SequenceAt._impl_v11", "The importer stops at `SequenceAt`")
 STOPS_AT_CONSTANT = ("Tile", "Constant._impl_v13", "The importer stops at `Constant`")
 STOPS_BEFORE_SHRINK = ("Shrink", "", "The importer stops before it calls a converter for `Shrink`")
 DECLARES_FLOATS = (
@@ -53,6 +64,11 @@ NOT_AS_INPUT = ": where that is an input, the failure does not show"
 STOPS_AT_MATMUL = (
     *("MaxPool", "Pool._impl_v1"),
     "The importer stops at `MatMul`; `MaxPool` becomes float32[1, 1, 3, 3], and should be float32[1, 1, 4, 4]"
+    f"{NOT_AS_INPUT}",
+)
+STOPS_AT_A_TUPLE = (
+    *("BatchNormalization", "BatchNormalization._impl_v15"),
+    "The importer stops at `ConvTranspose`; `BatchNormalization` becomes a tuple of 3, and should be float32[1, 1, 1]"
     f"{NOT_AS_INPUT}",
 )
 SUMS_OTHERWISE = (
@@ -72,8 +88,10 @@ SUMS_OTHERWISE = (
         (POOLED, STOPS_AT_MATMUL),
         (SUMMED, SUMS_OTHERWISE),
         (BESIDE, STOPS_BEFORE_SHRINK),
+        (FIRST_OF_ONE, STOPS_AT_SEQUENCE_AT),
+        (IN_A_BRANCH, STOPS_AT_A_TUPLE),
     ],
-    ids=["tile", "shape", "dropout", "negated", "pooled", "summed", "beside"],
+    ids=["tile", "shape", "dropout", "negated", "pooled", "summed", "beside", "sequence", "branch"],
 )
 def test_the_converter_is_named_where_one_is_at_fault(
     executor: Executor, case: Case, blamed: tuple[str, str, str]
