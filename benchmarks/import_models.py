@@ -37,6 +37,7 @@ from fuzzer.seeds.resolve import resolve
 from fuzzer.system.terminal import number_of
 from generators.builder import Builder
 from generators.choice import NumpySource
+from generators.dialect_names import DEFAULT
 from generators.graph import Case, Graph, Input, Role, Value
 from generators.random_graph import with_values
 from generators.torch.ops import OPS
@@ -157,12 +158,13 @@ def measure_models() -> int:
         done, refused = run(files_of(zoo), into, 20)
         seconds = time.monotonic() - since
         assert not refused, refused
-        print(f"{'file':22} {'nodes':>6} {'mapped':>8} {'cases':>6} {'like another':>13} {'dropped':>8}")
+        print(f"{'file':28} {'nodes':>6} {'mapped':>8} {'cases':>6} {'like another':>13} {'dropped':>8}")
         for each in done:
             found, resolved = each.extracted, each.extracted.resolved
             share = f"{100 * resolved.mapped / resolved.steps:.1f} %"
             dropped = sum(found.dropped.values())
-            print(f"{found.file:22} {resolved.steps:6} {share:>8} {len(found.cases):6} {found.repeated:13} {dropped:8}")
+            name = found.file if resolved.dialect == DEFAULT else f"{found.file} as {resolved.dialect}"
+            print(f"{name:28} {resolved.steps:6} {share:>8} {len(found.cases):6} {found.repeated:13} {dropped:8}")
             for (title, why), count in resolved.lacking.items():
                 print(f"    no row: {title} ({number_of(count, 'time')}): {why}")
         cases = corpus.cases(into)

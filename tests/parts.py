@@ -2,7 +2,7 @@
 its marks. `make test` runs the gate: what depends on the commit alone. `make test-all` runs every part.
 
 What starts the compilers, or runs every row of a table, takes too long for the gate: a fixed tenth of these tests is in
-it, drawn by their names."""
+it, drawn by their names. So are those with the mark `smoke`: cheap tests of files of which the tenth has none."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ MARKS = {
 """The parts beside the gate, and why their tests are not in the gate. The first mark that a test has names its part."""
 THINNED = frozenset({"tvm", "exhaustive"})
 """The parts of which a tenth is in the gate."""
+SMOKE = "smoke"
 
 
 ONLY_LEAVES_OUT = re.compile(r"not \w+( and not \w+)*")
@@ -37,7 +38,8 @@ def part_of(marks: Iterable[str], test: str = "") -> str:
     """The part of a test with these marks and this name; without a name, that of the nine tenths."""
     present = set(marks)
     part = next((name for name in MARKS if name in present), GATE)
-    return GATE if part in THINNED and test and zlib.crc32(test.encode()) % 10 == 0 else part
+    in_gate = SMOKE in present or zlib.crc32(test.encode()) % 10 == 0
+    return GATE if part in THINNED and test and in_gate else part
 
 
 def part_of_item(item: pytest.Item) -> str:

@@ -278,6 +278,12 @@ def test_a_tenth_of_what_is_thinned_is_in_the_gate() -> None:
     assert {part_of(["long", "tvm"], f"tests/test_a.py::test_b[{row}]") for row in range(100)} == {"long"}
 
 
+def test_cheap_tests_of_what_is_thinned_are_in_the_gate() -> None:
+    names = [f"tests/test_a.py::test_b[{row}]" for row in range(100)]
+    assert {part_of(["tvm", "smoke"], name) for name in names} == {GATE}
+    assert {part_of(["tvm", "smoke", "long"], name) for name in names} == {"long"}
+
+
 def test_a_module_is_left_out_by_its_marks_alone() -> None:
     """A test may add marks to those of its module: they can only move it to a part that stands before."""
     assert all(may_have([], part) for part in (*MARKS, GATE))

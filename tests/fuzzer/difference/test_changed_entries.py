@@ -138,6 +138,7 @@ tvm.ir.register_op_attr("relax.nn.softmax", "FLegalize", softmax, level=15)
 
 
 @pytest.mark.tvm
+@pytest.mark.smoke
 @pytest.mark.slow
 def test_what_a_preloaded_file_changes(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"

@@ -181,6 +181,7 @@ def outputs(fleet: Fleet, case: Case, lanes: list[str]) -> dict[str, object]:
 
 
 @pytest.mark.tvm
+@pytest.mark.smoke
 @pytest.mark.slow
 def test_lanes_run_the_given_program(fleet: Fleet) -> None:
     class Plain(torch.nn.Module):
@@ -199,6 +200,7 @@ def test_lanes_run_the_given_program(fleet: Fleet) -> None:
 
 
 @pytest.mark.tvm
+@pytest.mark.smoke
 @pytest.mark.slow
 def test_lanes_run_the_given_file(fleet: Fleet) -> None:
     right = [(X @ W + 1).tolist()]

@@ -9,7 +9,7 @@ import pytest
 
 from fuzzer.lanes.evaluated.common import Outside, Unknown
 
-pytestmark = pytest.mark.tvm
+pytestmark = [pytest.mark.tvm, pytest.mark.smoke]
 
 STEPS = 1_000
 

@@ -11,7 +11,7 @@ from oracles.against_torch import judge
 from oracles.outcome import Ran
 from oracles.reference import expected
 
-pytestmark = pytest.mark.tvm
+pytestmark = [pytest.mark.tvm, pytest.mark.smoke]
 
 
 @pytest.mark.parametrize("case", ["linear", "conv"])

@@ -13,7 +13,7 @@ from fuzzer.lanes import TVM_LANES, select
 from generators.graph import Case
 from oracles.outcome import Ran, facts_of
 
-pytestmark = pytest.mark.tvm
+pytestmark = [pytest.mark.tvm, pytest.mark.smoke]
 
 LLVM = TVM_LANES[0]
 (ZERO,) = select("relax-export-zero")

@@ -30,6 +30,7 @@ def mutants(executor: Executor, case: str) -> tuple[Mutant, ...]:
     return outcome.facts.mutants
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("case", ["linear", "integers"])
 def test_all_mutants_of_small_models_are_refused(executor: Executor, case: str) -> None:
     found = mutants(executor, case)

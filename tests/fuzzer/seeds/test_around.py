@@ -102,6 +102,7 @@ def test_a_model_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.tvm
+@pytest.mark.smoke
 def test_a_model_without_a_piece_is_refused(tmp_path: Path) -> None:
     lost = document({"x": "float32[2]", "v": "float32[2]"}, node("no_such_function.default", "v", self="$x"))
     with pytest.raises(Invalid, match="no piece of it can be run; `fuzz import` says why"):
@@ -141,6 +142,7 @@ def test_a_file_without_a_module_is_refused_in_one_line(
 
 
 @pytest.mark.tvm
+@pytest.mark.smoke
 def test_an_export_that_takes_too_long_is_ended(tmp_path: Path) -> None:
     (tmp_path / "net.py").write_text("import time\n\n\ndef net():\n    time.sleep(60)\n")
     with pytest.raises(Invalid, match=r"net is not exported within 0\.5 s"):

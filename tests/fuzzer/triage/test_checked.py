@@ -73,6 +73,7 @@ def test_other_sightings_cost_no_run() -> None:
 
 
 @pytest.mark.tvm
+@pytest.mark.smoke
 def test_a_result_of_a_wrong_rank_is_a_failed_check(executor: Executor) -> None:
     """TVM 0.27: the places that Unique returns for a scalar have rank 0, and the kernel after it reads a size there."""
     outputs = (False, False, True, False)

@@ -169,6 +169,7 @@ def test_no_import_is_looked_at_where_the_plain_sibling_is_right_or_no_value_is_
 
 
 @pytest.mark.tvm
+@pytest.mark.smoke
 def test_a_real_import_is_looked_at(executor: Executor) -> None:
     """TVM 0.27 gives the matmul of float16 the dtype float32."""
     case = case_of(
