@@ -95,6 +95,10 @@ def _runs_in_plain_process(target: str) -> bool:
         return True
 
 
+ENDED_WITH_ZYGOTE = Skipped("its zygote has ended", environment=True)
+"""The outcome of a lane whose process ended with its zygote, and so for no reason of its own."""
+
+
 class ZygoteGone(Exception):
     """The zygote has ended."""
 
@@ -217,6 +221,7 @@ class ChildProcess:
         self.last = case
         self.log_begin = os.fstat(self.log.fileno()).st_size
         job, before = RunningJob(self.pid, lanes, self.scratch, result), set(result.outcomes)
+        killed = processes.killed_for_memory()
         messages, most = self.connection.fileno(), protocol.most_bytes(case)
         space = FreeSpace(Path(self.scratch), bounds.disk_reserve)
         frames, poll = Frames(messages), select.poll()  # `wait` of Connection would register both for each message
@@ -249,7 +254,7 @@ class ChildProcess:
         except (EOFError, OSError, protocol.ProtocolError) as error:
             self._end(0.5 if isinstance(error, protocol.ProtocolError) else 5.0)
             if job.lane not in result.outcomes:  # otherwise it died between two lanes, which is no lane's outcome
-                result.outcomes[job.lane] = self._outcome_of_death(job, bounds, error)
+                result.outcomes[job.lane] = self._outcome_of_death(job, bounds, error, killed)
         finally:
             frames.close()
             with contextlib.suppress(
@@ -295,13 +300,19 @@ class ChildProcess:
             return TimedOut(job.stage, round(wall, 1))
         return None
 
-    def _outcome_of_death(self, job: RunningJob, bounds: Bounds, error: Exception) -> Outcome:
-        """The outcome of the lane in which the process ended. The kernel may have ended it for its bounds."""
+    def _outcome_of_death(self, job: RunningJob, bounds: Bounds, error: Exception, killed: int) -> Outcome:
+        """The outcome of the lane in which the process ended. The kernel may have ended it for its bounds, or because
+        the machine had no memory left: it had ended `killed` processes for that when the job began."""
+        if self.ended and self.ended.with_zygote:
+            return ENDED_WITH_ZYGOTE
         ended_by = os.WTERMSIG(self.ended.status) if self.ended and os.WIFSIGNALED(self.ended.status) else 0
         if ended_by == signal.SIGXCPU:
             return TimedOut(job.stage, round(job.clock.seconds(), 1))
         if ended_by == signal.SIGKILL and self.group and self.group.was_out_of_memory:
             return _too_much_memory(job.stage, bounds)
+        sent_nonsense = isinstance(error, protocol.ProtocolError)  # for which it was ended here
+        if ended_by == signal.SIGKILL and not sent_nonsense and processes.killed_for_memory() > killed:
+            return Skipped(processes.SHORT_OF_MEMORY, environment=True)
         return classify_failure(self._death(job.stage, error))
 
     def _death(self, stage: Stage, error: Exception) -> Died:
