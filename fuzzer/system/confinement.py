@@ -126,12 +126,14 @@ def version() -> int:
     return max(0, int(_LIBC.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _ASK_FOR_VERSION)))
 
 
-def in_words(found: int) -> str:
-    """What such a version confines."""
+def in_words(found: int, confines: bool = True) -> str:
+    """What such a version confines; nothing where `enter` could not be done."""
     if EVERYWHERE in _of_user():
         return f"{USER} is {EVERYWHERE}: lanes may write where you may, and signal your processes"
     if found == 0:
         return "the kernel has no Landlock: lanes may write where you may, and signal your processes"
+    if not confines:
+        return f"Landlock {found} cannot be used here: lanes may write where you may, and signal your processes"
     written = f"Landlock {found}: lanes write in their own folders only"
     return f"{written}, and signal no other process" if found >= SIGNALS else f"{written}, but signal your processes"
 
