@@ -27,6 +27,7 @@ from fuzzer.isolate.running_job import POLL_SECONDS, RunningJob
 from fuzzer.signature import classify_failure
 from fuzzer.system import files, process_tree, processes, secrets, untrusted_files
 from fuzzer.system.cgroup import Group
+from fuzzer.system.free_memory import FreeMemory
 from fuzzer.system.free_space import RESERVE, FreeSpace
 from fuzzer.system.machine_paths import without_machine_paths
 from generators.graph import Case, Invalid
@@ -223,7 +224,7 @@ class ChildProcess:
         job, before = RunningJob(self.pid, lanes, self.scratch, result), set(result.outcomes)
         killed = processes.killed_for_memory()
         messages, most = self.connection.fileno(), protocol.most_bytes(case)
-        space = FreeSpace(Path(self.scratch), bounds.disk_reserve)
+        reserves = FreeMemory(), FreeSpace(Path(self.scratch), bounds.disk_reserve)
         frames, poll = Frames(messages), select.poll()  # `wait` of Connection would register both for each message
         for each in (messages, self.reaper.ready_at_end):
             poll.register(each, select.POLLIN)
@@ -240,7 +241,7 @@ class ChildProcess:
                 if self.give_up():
                     self.kill(self.pid)
                     raise GaveUp
-                if job.is_due and (outcome := self._over_bounds(bounds, job, space)):
+                if job.is_due and (outcome := self._over_bounds(bounds, job, reserves)):
                     self.kill(self.pid)  # at once, before it takes the machine's memory
                     result.outcomes.setdefault(job.lane, outcome)
                     return False
@@ -285,16 +286,16 @@ class ChildProcess:
         text = secrets.blanked(os.pread(self.log.fileno(), size - begin + before, begin - before))
         return text[before:].decode(errors="replace")
 
-    def _over_bounds(self, bounds: Bounds, job: RunningJob, space: FreeSpace) -> Outcome | None:
-        """The outcome of the lane that runs, where it exceeds a bound. Others may fill the disk too, so that this is no
-        failure of the lane."""
+    def _over_bounds(self, bounds: Bounds, job: RunningJob, reserves: tuple[FreeMemory, FreeSpace]) -> Outcome | None:
+        """The outcome of the lane that runs, where it exceeds a bound. Others may take the memory of the machine and
+        fill the disk too, so that this is no failure of the lane."""
         files.keep_only_tail(self.log.fileno(), LOG_BYTES, LOG_DISK_BYTES)
         used, most, wall = process_tree.usage(self.pid), bounds.memory_bytes, job.clock.seconds()
         if used.threads > bounds.threads:
             return Died(job.stage, Cause.MEMORY, signal.SIGKILL, f"more than {bounds.threads} processes and threads")
         if used.resident > most and (used.processes == 1 or process_tree.proportional_bytes(self.pid) > most):
             return _too_much_memory(job.stage, bounds)
-        if short := space.why_short():
+        if short := next((why for each in reserves if (why := each.why_short())), ""):
             return Skipped(short, environment=True)
         if wall > bounds.wall_seconds or used.cpu - job.cpu_began > bounds.cpu_seconds:
             return TimedOut(job.stage, round(wall, 1))

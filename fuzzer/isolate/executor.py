@@ -36,7 +36,7 @@ from fuzzer.isolate.child_process import (
 )
 from fuzzer.isolate.reports import SanitizerReport, ScriptRun
 from fuzzer.isolate.zygote_requests import FORK, OWN_FAILURE, SCRIPT
-from fuzzer.system import cgroup, process_tree, processes, strays, untrusted_files
+from fuzzer.system import cgroup, files, process_tree, processes, strays, untrusted_files
 from fuzzer.system.environment import EnvironmentMissing, MachineLacks
 from fuzzer.toolchains.toolchain import HOST, Toolchain, toolchain_environment
 from generators.graph import Case
@@ -284,7 +284,8 @@ class Executor:
             opened.enter_context(log)
             try:
                 request = FORK + os.fsencode(scratch)
-                pid = self._forked(request, status, their_status, log.fileno(), their_data.fileno())
+                with files.opened_again(log) as their_log:
+                    pid = self._forked(request, status, their_status, their_log, their_data.fileno())
             except OSError:
                 untrusted_files.remove(scratch)
                 raise ZygoteGone from None

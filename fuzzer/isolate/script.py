@@ -30,6 +30,7 @@ from fuzzer.isolate.reports import ScriptRun
 from fuzzer.system import confinement, no_network, process_tree, processes, strays, untrusted_files
 from fuzzer.system.child_environment import anonymous
 from fuzzer.system.environment import MachineLacks
+from fuzzer.system.free_memory import FreeMemory
 from fuzzer.system.free_space import FreeSpace
 from fuzzer.system.processes import ONE_THREAD
 from fuzzer.toolchains.toolchain import Toolchain, own_environment
@@ -160,11 +161,11 @@ def _watched(pid: int, reaper: Reaper, bounds: Bounds, space: FreeSpace, give_up
     A process that the script started and that takes too much memory is killed at once, but the script continues: the
     memory may be the bug that it shows."""
     seconds, why, lack, killed = _most_seconds(bounds), "", "", processes.killed_for_memory()
-    deadline = time.monotonic() + seconds
+    memory, deadline = FreeMemory(), time.monotonic() + seconds
     while (ending := reaper.ending(POLL_SECONDS)) is None and not (why or lack):
         if processes.resident_bytes(pid) > bounds.memory_bytes:
             why = f"it took more than {bounds.memory_bytes >> 20} MiB"
-        lack = space.why_short()
+        lack = memory.why_short() or space.why_short()
         for child in process_tree.descendants(pid):
             if processes.resident_bytes(child) > bounds.memory_bytes:
                 with contextlib.suppress(ProcessLookupError):

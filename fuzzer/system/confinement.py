@@ -23,7 +23,11 @@ CACHE = "CUDA_CACHE_PATH"
 EVERYWHERE = "/"
 """As the value of this variable: children are not confined at all."""
 
-_FILES = ("/dev/null", "/dev/zero", "/dev/full", "/proc/self")
+_FILES = ("/dev/null", "/dev/zero", "/dev/full")
+_OF_PROCESS = "/proc/self/clear_refs"
+"""A lane measures its memory with it. Not the whole folder: its `oom_score_adj` says whom the kernel ends first when
+memory is short, and that is the lane."""
+_OF_GPU_PROCESS = "/proc/self"
 _GPU = ("nvidia", "dri", "kfd", "dxg")
 """How the names of the devices of a GPU begin."""
 
@@ -153,7 +157,7 @@ def enter(folders: Iterable[str], gpu: bool = False) -> bool:
     try:
         for path in (*folders, *more, *([_SHARED_MEMORY] if gpu else [])):
             _allow(rules, path, changes & ~_MAKE_DEVICES if os.path.isdir(path) else changes & _TO_FILES)
-        for path in (*_FILES, *(_devices_of_gpu() if gpu else [])):
+        for path in (*_FILES, *((_OF_GPU_PROCESS, *_devices_of_gpu()) if gpu else [_OF_PROCESS])):
             _allow(rules, path, changes & _TO_FILES)
         if _LIBC.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 or _LIBC.syscall(_RESTRICT_SELF, rules, 0) != 0:
             return False

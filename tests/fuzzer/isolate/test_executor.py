@@ -23,7 +23,7 @@ from fuzzer.isolate.executor import CASES, Bounds, Executor
 from fuzzer.isolate.selftest import SHORT, SMALL
 from fuzzer.isolate.sine_case import sine_case as sine
 from fuzzer.lanes import LANES, ONNXRUNTIME, TORCH, TORCH_F64, TVM_LANES
-from fuzzer.system import processes
+from fuzzer.system import free_memory, processes
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.toolchains.toolchain import Toolchain
 from fuzzer.triage.eager_values import computed_values
@@ -362,6 +362,16 @@ def test_what_the_kernel_ends_because_memory_is_short_is_no_death_of_the_lane(
             outcome = running.result().outcomes[lane]
         assert isinstance(outcome, expected)
         assert (outcome == lacks) == bool(kills)
+
+
+def test_a_lane_that_keeps_the_memory_in_the_kernel_is_ended(
+    executor: Executor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No process shows that memory. The machine does: here the test says that it has less and less."""
+    left = iter(range(1 << 40, 0, -1 << 38))
+    monkeypatch.setattr(free_memory, "available_bytes", lambda: next(left, 0))
+    outcome = executor.run_fresh(sine(), (faulty("slow"),), Bounds()).outcomes[faulty("slow")]
+    assert outcome == Skipped("less than 512 MiB of the memory are available", environment=True)
 
 
 def test_the_kernel_counts_what_it_ends_for_memory() -> None:
