@@ -78,4 +78,5 @@ class Place:
 
     @property
     def waiting(self) -> Path:
-        return next(iter((self.campaign / "waiting").glob("*")))
+        folder = self.campaign / "waiting"
+        return next(iter(folder.glob("*")), folder / "gone")  # a row may have put something else in its place

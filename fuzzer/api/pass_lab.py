@@ -15,7 +15,7 @@ from fuzzer.difference.failures import failures_in
 from fuzzer.isolate.fleet import Lab, RunLanes
 from fuzzer.isolate.reports import SanitizerReport, ScriptRun
 from fuzzer.lanes import needed, plain_sibling
-from fuzzer.triage.reproduce import joined
+from fuzzer.triage.undisturbed import joined
 from generators.graph import Case
 from oracles.finding import is_other_reader, runs_exported_program
 from oracles.lane import LaneSpec

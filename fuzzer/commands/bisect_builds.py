@@ -22,7 +22,7 @@ from fuzzer.toolchains.preload import read as read_preload
 from fuzzer.toolchains.toolchain import HOST, GraphLanguage, Toolchain, language_of
 from fuzzer.triage.blame.first_failing import Bisection, first_failing
 from fuzzer.triage.blame.releases import Release, ReleaseRun, run_in
-from fuzzer.triage.reproduce import joined
+from fuzzer.triage.undisturbed import joined
 from generators.graph import Case
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Result

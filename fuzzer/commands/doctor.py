@@ -24,7 +24,7 @@ from fuzzer.system.tried_versions import untried
 from fuzzer.toolchains.registry import finder
 from fuzzer.toolchains.toolchain import HOST_NAME
 
-_ENTERS = 'import runpy, sys; sys.exit(not runpy.run_path(sys.argv[1])["enter"]())'
+_ENTERS = 'import runpy, sys; sys.exit(not runpy.run_path(sys.argv[1])["enter"](*sys.argv[2:]))'
 
 
 def doctor(preload: PreloadFile = None, json: JsonFlag = False) -> None:
@@ -42,7 +42,7 @@ def doctor(preload: PreloadFile = None, json: JsonFlag = False) -> None:
     if json:
         gpus = {"devices": devices, "why_no_device": why_no_device, "compute_sanitizer": sanitizer.is_installed()}
         gpus |= {"drivers": drivers, "missing_drivers": missing_drivers}
-        confined = {"confinement": confinement.in_words(confinement.version())}
+        confined = {"confinement": _confinement()}
         lanes = {"lanes": LANES, "lanes_without_network": _lanes_are_without_network()}
         machine = {"machine": this_machine()}
         print_json(
@@ -56,7 +56,7 @@ def doctor(preload: PreloadFile = None, json: JsonFlag = False) -> None:
         for check in checks:
             detected = check.found or "no finding"
             echo(f"  {'ok ' if check.passed else 'BAD'} {check.misbehaviour}: {detected} ({check.seconds:.1f} s)")
-        echo(f"confinement: {confinement.in_words(confinement.version())}")
+        echo(f"confinement: {_confinement()}")
         echo(f"GPUs: {why_no_device or f'{len(devices)} in use'}; {_compute_sanitizer()}")
         for each in (*devices, *drivers):
             result = each.why_not or "gives the known answer"
@@ -73,7 +73,16 @@ def doctor(preload: PreloadFile = None, json: JsonFlag = False) -> None:
 
 def _lanes_are_without_network() -> bool:
     """Whether the network can be taken from a process here, tried in a new one."""
-    command = [sys.executable, "-I", "-c", _ENTERS, no_network.__file__]
+    return _can_be_entered(no_network.__file__)
+
+
+def _confinement() -> str:
+    """What confines lanes here, tried in a new process: a container may refuse what the kernel has."""
+    return confinement.in_words(confinement.version(), _can_be_entered(confinement.__file__, ""))
+
+
+def _can_be_entered(file: str, *arguments: str) -> bool:
+    command = [sys.executable, "-I", "-c", _ENTERS, file, *arguments]
     return subprocess.run(command, env=inherited()).returncode == 0
 
 

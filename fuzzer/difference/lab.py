@@ -23,7 +23,7 @@ from fuzzer.difference.pair import Pair, described
 from fuzzer.isolate.fleet import Lab, RunLanes
 from fuzzer.isolate.reports import SanitizerReport, ScriptRun
 from fuzzer.lanes import needed
-from fuzzer.triage.reproduce import joined
+from fuzzer.triage.undisturbed import joined
 from generators import case_file
 from generators.graph import Case
 from oracles.finding import Finding, runs_exported_program

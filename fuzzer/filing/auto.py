@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
@@ -21,6 +22,7 @@ from fuzzer.filing.lines import lines
 from fuzzer.filing.newest import newest
 from fuzzer.filing.office import TrackerOptions
 from fuzzer.filing.secret import Secret
+from fuzzer.filing.tracker import Tracker
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.isolate import bare_script
 from fuzzer.isolate.bare_script import RunBare
@@ -44,6 +46,8 @@ class AutoFiler:
     """Files the new findings of a campaign for which TVM is at fault. A thread does this while the context is open.
 
     When the context closes, the remaining findings are filed first, unless `drop` was called or an exception closes it.
+    The tracker has the time of a command for each finding, and then for all that remain together: one that does not
+    answer delays the end of a campaign by this time at most.
     The reproductions run in the campaign's children, one at a time, beside the tests. `tell` gets one or two lines for
     each finding. No gate is forced. An error never ends the campaign, nor the filing: a finding that could not be filed
     waits and is tried again. `tell` gets each error once, and `fuzz status` shows it while findings wait.
@@ -68,10 +72,11 @@ class AutoFiler:
         self._thread = threading.Thread(target=self._run, name="filing", daemon=True)
         self._taken, self._filed = 0, 0
         self._waiting: list[FindingDoc] = []
+        self._tracker: Callable[[], Tracker] = partial(options.tracker, token)
         self._troubles: set[str] = set()
 
     def __enter__(self) -> AutoFiler:
-        tracker, self._newest = self._options.tracker(self._token), newest()
+        tracker, self._newest = self._tracker(), newest()
         with self._options.open_ledger() as ledger:
             tracker.changed_since(ledger.clock())
             settle_all(ledger, tracker)
@@ -92,6 +97,8 @@ class AutoFiler:
         again, last = time.monotonic() + RETRY_SECONDS, False
         while not last:
             last = self._over.wait(LOOK_SECONDS)
+            if last:
+                self._tracker = partial(_same, self._tracker())
             new = self._new[self._taken :]
             self._taken += len(new)
             self._try(doc for doc in new if doc.component is Component.TVM and not doc.flaky)
@@ -140,12 +147,15 @@ class AutoFiler:
             return
         with self._options.open_ledger() as ledger:
             place, lab = self._options.place, self._backend
-            tracker = self._options.tracker(self._token)  # each finding has the time of a command
-            context = FilingContext(ledger, place, tracker, lambda: lab, self._newest, bare=self._bare)
+            context = FilingContext(ledger, place, self._tracker(), lambda: lab, self._newest, bare=self._bare)
             outcome = submit(draft, context)
         self._filed += isinstance(outcome, Filed)
         printed = lines(draft, outcome)
         self._tell(printed[-1] if isinstance(outcome, Filed) else "\n".join(printed[-2:]))
+
+
+def _same(tracker: Tracker) -> Tracker:
+    return tracker
 
 
 class NoFiling:

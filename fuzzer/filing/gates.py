@@ -222,9 +222,7 @@ def below_the_limit(draft: Draft, context: FilingContext) -> GateAnswer:
 def reproduces(draft: Draft, context: FilingContext) -> GateAnswer:
     if context.backend is None:
         return not_checked("--check or --submit runs it")
-    same = _same(draft, context, draft.doc.lane.toolchain)
-    reason = f"{same} of {REPRODUCTIONS} fresh runs"
-    return opened(reason) if same == REPRODUCTIONS else closed(reason)
+    return _same(draft, context, draft.doc.lane.toolchain)
 
 
 def script_shows(draft: Draft, context: FilingContext) -> GateAnswer:
@@ -275,19 +273,20 @@ def in_the_newest(draft: Draft, context: FilingContext) -> GateAnswer:
     newest, lane = context.newest, draft.doc.lane
     if newest.toolchain == lane.toolchain:
         return opened(f"{newest.release}, where it ran")
-    same = _same(draft, context, newest.toolchain)
-    reason = f"{newest.release}: {same} of {REPRODUCTIONS} fresh runs"
-    return opened(reason) if same == REPRODUCTIONS else closed(reason)
+    return _same(draft, context, newest.toolchain, f"{newest.release}: ")
 
 
-def _same(draft: Draft, context: FilingContext, toolchain: str) -> int:
-    """Count runs that fail in the same way, up to the first that does not."""
+def _same(draft: Draft, context: FilingContext, toolchain: str, where: str = "") -> GateAnswer:
+    """Whether each run fails in the same way. A run that the machine lacks something for says nothing."""
     assert context.backend is not None
     lane = in_toolchain(draft.doc.lane, toolchain)
     for count in range(REPRODUCTIONS):
-        if replay(context.backend().run_fresh, draft.doc, draft.case, [lane], 1).exit is not Exit.SAME:
-            return count
-    return REPRODUCTIONS
+        done = replay(context.backend().run_fresh, draft.doc, draft.case, [lane], 1)
+        if done.exit is Exit.ENVIRONMENT:
+            return closed(f"{where}this machine cannot tell: {done.runs[0].text}")
+        if done.exit is not Exit.SAME:
+            return closed(f"{where}{count} of {REPRODUCTIONS} fresh runs")
+    return opened(f"{where}{REPRODUCTIONS} of {REPRODUCTIONS} fresh runs")
 
 
 # --- gates that ask the tracker

@@ -14,11 +14,11 @@ from fuzzer.isolate.fleet import RunLanes
 from fuzzer.lanes.base.availability import availability, in_words
 from fuzzer.signature import signature_of
 from fuzzer.system.exit_codes import Exit
-from fuzzer.triage.reproduce import observe
+from fuzzer.triage.reproduce import Observation, observe
 from generators.graph import Case
 from oracles.finding import Finding, Kind
 from oracles.lane import LaneSpec
-from oracles.outcome import Broken, Built, Outcome, Skipped, Unsupported
+from oracles.outcome import Broken, Built, Skipped, Unsupported
 from oracles.transforms import is_own
 
 
@@ -77,7 +77,7 @@ def replay(run_fresh: RunLanes, doc: FindingDoc, case: Case, lanes: Sequence[Lan
                 # the oracles report only the first of two failures: look for the saved one alone
                 alone = observe(run_fresh, case, lane, signature_of(doc.finding))
                 shown = _same_failure(doc, alone.findings)
-            runs.append(_judged(doc, lane, observation.result.outcomes[lane], shown or observation.finding))
+            runs.append(_judged(doc, lane, observation, shown or observation.finding))
     return Replay(tuple(runs))
 
 
@@ -87,7 +87,8 @@ def _same_failure(doc: FindingDoc, findings: Sequence[Finding]) -> Finding | Non
     return next((finding for finding in findings if saved.same_failure(signature_of(finding))), None)
 
 
-def _judged(doc: FindingDoc, lane: LaneSpec, outcome: Outcome, finding: Finding | None) -> LaneReplay:
+def _judged(doc: FindingDoc, lane: LaneSpec, observation: Observation, finding: Finding | None) -> LaneReplay:
+    outcome, lack = observation.result.outcomes[lane], observation.lack
     if finding is not None:
         return LaneReplay(lane, _verdict(doc, finding), headline(finding), True)
     match outcome:
@@ -97,6 +98,8 @@ def _judged(doc: FindingDoc, lane: LaneSpec, outcome: Outcome, finding: Finding 
             return LaneReplay(lane, Exit.ENVIRONMENT, f"{lane.name}: {reason}", False)
         case Skipped(reason=reason, environment=True):
             return LaneReplay(lane, Exit.ENVIRONMENT, f"{lane.name}: {reason}", False)
+        case _ if lack:
+            return LaneReplay(lane, Exit.ENVIRONMENT, f"{lane.name} cannot be judged: {lack}", False)
         case Broken(error=error):
             return LaneReplay(lane, Exit.GONE, f"{lane.name}: difftvm itself failed: {error}", False)
         case _:

@@ -27,6 +27,7 @@ from fuzzer.isolate.running_job import POLL_SECONDS, RunningJob
 from fuzzer.signature import classify_failure
 from fuzzer.system import files, process_tree, processes, secrets, untrusted_files
 from fuzzer.system.cgroup import Group
+from fuzzer.system.free_memory import FreeMemory
 from fuzzer.system.free_space import RESERVE, FreeSpace
 from fuzzer.system.machine_paths import without_machine_paths
 from generators.graph import Case, Invalid
@@ -93,6 +94,10 @@ def _runs_in_plain_process(target: str) -> bool:
         return target_named(target).runs.in_plain_process
     except Invalid:  # the child says what is wrong with it
         return True
+
+
+ENDED_WITH_ZYGOTE = Skipped("its zygote has ended", environment=True)
+"""The outcome of a lane whose process ended with its zygote, and so for no reason of its own."""
 
 
 class ZygoteGone(Exception):
@@ -217,8 +222,9 @@ class ChildProcess:
         self.last = case
         self.log_begin = os.fstat(self.log.fileno()).st_size
         job, before = RunningJob(self.pid, lanes, self.scratch, result), set(result.outcomes)
+        killed = processes.killed_for_memory()
         messages, most = self.connection.fileno(), protocol.most_bytes(case)
-        space = FreeSpace(Path(self.scratch), bounds.disk_reserve)
+        reserves = FreeMemory(), FreeSpace(Path(self.scratch), bounds.disk_reserve)
         frames, poll = Frames(messages), select.poll()  # `wait` of Connection would register both for each message
         for each in (messages, self.reaper.ready_at_end):
             poll.register(each, select.POLLIN)
@@ -235,7 +241,7 @@ class ChildProcess:
                 if self.give_up():
                     self.kill(self.pid)
                     raise GaveUp
-                if job.is_due and (outcome := self._over_bounds(bounds, job, space)):
+                if job.is_due and (outcome := self._over_bounds(bounds, job, reserves)):
                     self.kill(self.pid)  # at once, before it takes the machine's memory
                     result.outcomes.setdefault(job.lane, outcome)
                     return False
@@ -249,7 +255,7 @@ class ChildProcess:
         except (EOFError, OSError, protocol.ProtocolError) as error:
             self._end(0.5 if isinstance(error, protocol.ProtocolError) else 5.0)
             if job.lane not in result.outcomes:  # otherwise it died between two lanes, which is no lane's outcome
-                result.outcomes[job.lane] = self._outcome_of_death(job, bounds, error)
+                result.outcomes[job.lane] = self._outcome_of_death(job, bounds, error, killed)
         finally:
             frames.close()
             with contextlib.suppress(
@@ -280,28 +286,34 @@ class ChildProcess:
         text = secrets.blanked(os.pread(self.log.fileno(), size - begin + before, begin - before))
         return text[before:].decode(errors="replace")
 
-    def _over_bounds(self, bounds: Bounds, job: RunningJob, space: FreeSpace) -> Outcome | None:
-        """The outcome of the lane that runs, where it exceeds a bound. Others may fill the disk too, so that this is no
-        failure of the lane."""
+    def _over_bounds(self, bounds: Bounds, job: RunningJob, reserves: tuple[FreeMemory, FreeSpace]) -> Outcome | None:
+        """The outcome of the lane that runs, where it exceeds a bound. Others may take the memory of the machine and
+        fill the disk too, so that this is no failure of the lane."""
         files.keep_only_tail(self.log.fileno(), LOG_BYTES, LOG_DISK_BYTES)
         used, most, wall = process_tree.usage(self.pid), bounds.memory_bytes, job.clock.seconds()
         if used.threads > bounds.threads:
             return Died(job.stage, Cause.MEMORY, signal.SIGKILL, f"more than {bounds.threads} processes and threads")
         if used.resident > most and (used.processes == 1 or process_tree.proportional_bytes(self.pid) > most):
             return _too_much_memory(job.stage, bounds)
-        if short := space.why_short():
+        if short := next((why for each in reserves if (why := each.why_short())), ""):
             return Skipped(short, environment=True)
         if wall > bounds.wall_seconds or used.cpu - job.cpu_began > bounds.cpu_seconds:
             return TimedOut(job.stage, round(wall, 1))
         return None
 
-    def _outcome_of_death(self, job: RunningJob, bounds: Bounds, error: Exception) -> Outcome:
-        """The outcome of the lane in which the process ended. The kernel may have ended it for its bounds."""
+    def _outcome_of_death(self, job: RunningJob, bounds: Bounds, error: Exception, killed: int) -> Outcome:
+        """The outcome of the lane in which the process ended. The kernel may have ended it for its bounds, or because
+        the machine had no memory left: it had ended `killed` processes for that when the job began."""
+        if self.ended and self.ended.with_zygote:
+            return ENDED_WITH_ZYGOTE
         ended_by = os.WTERMSIG(self.ended.status) if self.ended and os.WIFSIGNALED(self.ended.status) else 0
         if ended_by == signal.SIGXCPU:
             return TimedOut(job.stage, round(job.clock.seconds(), 1))
         if ended_by == signal.SIGKILL and self.group and self.group.was_out_of_memory:
             return _too_much_memory(job.stage, bounds)
+        sent_nonsense = isinstance(error, protocol.ProtocolError)  # for which it was ended here
+        if ended_by == signal.SIGKILL and not sent_nonsense and processes.killed_for_memory() > killed:
+            return Skipped(processes.SHORT_OF_MEMORY, environment=True)
         return classify_failure(self._death(job.stage, error))
 
     def _death(self, stage: Stage, error: Exception) -> Died:

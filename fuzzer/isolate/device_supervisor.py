@@ -28,7 +28,7 @@ from fuzzer.isolate.child_process import Bounds, ChildProcess, ChildReaper, next
 from fuzzer.isolate.known_answer import KNOWN_ANSWER
 from fuzzer.isolate.running_job import OwnFailure
 from fuzzer.signature import GpuDamage, gpu_damage_of
-from fuzzer.system import process_tree, processes, strays, untrusted_files
+from fuzzer.system import files, process_tree, processes, strays, untrusted_files
 from fuzzer.system.devices import Device
 from fuzzer.toolchains.toolchain import HOST, Toolchain, toolchain_environment
 from generators.graph import Case
@@ -256,7 +256,7 @@ def spawned(
     parent = "0" if before else str(os.getpid())  # 0: the process that starts it, here the program of `before`
     command = [toolchain.python, "-P", "-m", module, str(theirs.fileno()), parent, device.opener]
     command += toolchain.preload.arguments if toolchain.preload else ()
-    with theirs:
+    with theirs, files.opened_again(log) as their_log:
         try:
             process = subprocess.Popen(
                 [*before, *command],
@@ -265,8 +265,8 @@ def spawned(
                 pass_fds=[theirs.fileno()],
                 start_new_session=True,
                 stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
+                stdout=their_log,
+                stderr=their_log,
             )
         except OSError:
             ours.close()

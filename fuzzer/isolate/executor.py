@@ -23,6 +23,7 @@ from typing import IO, TypeVar
 
 from fuzzer.isolate import script
 from fuzzer.isolate.child_process import (
+    ENDED_WITH_ZYGOTE,
     Bounds,
     ChildProcess,
     GiveUp,
@@ -35,8 +36,8 @@ from fuzzer.isolate.child_process import (
 )
 from fuzzer.isolate.reports import SanitizerReport, ScriptRun
 from fuzzer.isolate.zygote_requests import FORK, OWN_FAILURE, SCRIPT
-from fuzzer.system import cgroup, process_tree, processes, strays, untrusted_files
-from fuzzer.system.environment import EnvironmentMissing
+from fuzzer.system import cgroup, files, process_tree, processes, strays, untrusted_files
+from fuzzer.system.environment import EnvironmentMissing, MachineLacks
 from fuzzer.toolchains.toolchain import HOST, Toolchain, toolchain_environment
 from generators.graph import Case
 from oracles.lane import LaneSpec
@@ -59,7 +60,7 @@ MOST_FILES = 256
 """A child with more open files after a case runs no further case. The usual limit of a process is 1,024."""
 
 MOST_LOST, MOST_STARTS = 2, 4
-"""How many children a run may lose with their zygote before that is the outcome of a lane, and how often a zygote is
+"""How many children a run may lose with their zygote before a lane is skipped for that, and how often a zygote is
 started for one request."""
 
 
@@ -234,7 +235,7 @@ class Executor:
 
     def run_script(self, source: str) -> ScriptRun:
         """Run a script that `script.can_be_forked` allows in a child that runs nothing else. It runs once more if the
-        zygote ends meanwhile: that is no end of the script."""
+        zygote ends meanwhile: that is no end of the script. Raise `MachineLacks` where it could not be run."""
         for _ in range(2):
             with contextlib.suppress(ZygoteGone):
                 folder = self._scratch / "scripts"
@@ -242,9 +243,9 @@ class Executor:
                 with self._lock:
                     self._cpu_of_children += done.cpu_seconds
                 if done.exit_code == OWN_FAILURE:
-                    return ScriptRun(None, "its child could not begin", done.cpu_seconds)
+                    raise MachineLacks("its child could not begin")
                 return done
-        return ScriptRun(None, "the zygote ended each time")
+        raise MachineLacks("the zygote ended each time")
 
     def _fork(self) -> ChildProcess:
         """A fresh child."""
@@ -283,7 +284,8 @@ class Executor:
             opened.enter_context(log)
             try:
                 request = FORK + os.fsencode(scratch)
-                pid = self._forked(request, status, their_status, log.fileno(), their_data.fileno())
+                with files.opened_again(log) as their_log:
+                    pid = self._forked(request, status, their_status, their_log, their_data.fileno())
             except OSError:
                 untrusted_files.remove(scratch)
                 raise ZygoteGone from None
@@ -345,5 +347,5 @@ def _remove_skipped(lanes: Sequence[LaneSpec], result: Result) -> bool:
 def _remove_last_outcome(lanes: Sequence[LaneSpec], result: Result) -> None:
     """Remove the outcome of the lane in which a child ended that had run other cases: one of these may be the cause."""
     for lane in lanes:
-        if isinstance(result.outcomes.get(lane), Died | TimedOut):
+        if isinstance(outcome := result.outcomes.get(lane), Died | TimedOut) or outcome == ENDED_WITH_ZYGOTE:
             del result.outcomes[lane]

@@ -29,6 +29,8 @@ from fuzzer.isolate.child_process import (
 from fuzzer.isolate.reports import ScriptRun
 from fuzzer.system import confinement, no_network, process_tree, processes, strays, untrusted_files
 from fuzzer.system.child_environment import anonymous
+from fuzzer.system.environment import MachineLacks
+from fuzzer.system.free_memory import FreeMemory
 from fuzzer.system.free_space import FreeSpace
 from fuzzer.system.processes import ONE_THREAD
 from fuzzer.toolchains.toolchain import Toolchain, own_environment
@@ -89,8 +91,9 @@ def run_started(
     source: str, start: Start, bounds: Bounds, folder: Path, targets: Sequence[str], give_up: GiveUp = never
 ) -> ScriptRun:
     """Run a script in a process that `start` starts. It gets what `run` gives to a script. Raise `ZygoteGone` if the
-    zygote of the process ends while the script runs, and `GaveUp` if `give_up` returns True. The kernel bounds its CPU
-    time, and its memory where the `targets` of the script permit that."""
+    zygote of the process ends while the script runs, `MachineLacks` where the machine lacks something, and `GaveUp` if
+    `give_up` returns True. The kernel bounds its CPU time, and its memory where the `targets` of the script permit
+    that."""
     scratch = untrusted_files.new_folder(folder)
     try:
         path = scratch / "repro.py"
@@ -157,12 +160,12 @@ def _watched(pid: int, reaper: Reaper, bounds: Bounds, space: FreeSpace, give_up
 
     A process that the script started and that takes too much memory is killed at once, but the script continues: the
     memory may be the bug that it shows."""
-    seconds, why = _most_seconds(bounds), ""
-    deadline = time.monotonic() + seconds
-    while (ending := reaper.ending(POLL_SECONDS)) is None and not why:
+    seconds, why, lack, killed = _most_seconds(bounds), "", "", processes.killed_for_memory()
+    memory, deadline = FreeMemory(), time.monotonic() + seconds
+    while (ending := reaper.ending(POLL_SECONDS)) is None and not (why or lack):
         if processes.resident_bytes(pid) > bounds.memory_bytes:
             why = f"it took more than {bounds.memory_bytes >> 20} MiB"
-        why = why or space.why_short()
+        lack = memory.why_short() or space.why_short()
         for child in process_tree.descendants(pid):
             if processes.resident_bytes(child) > bounds.memory_bytes:
                 with contextlib.suppress(ProcessLookupError):
@@ -173,12 +176,16 @@ def _watched(pid: int, reaper: Reaper, bounds: Bounds, space: FreeSpace, give_up
             raise GaveUp
         if time.monotonic() > deadline:
             why = f"it took more than {seconds:.0f} s"
-        if why:
+        if why or lack:
             process_tree.kill(pid)
     ending = ending or reaper.ending(GRACE_SECONDS)
     if ending is None:
-        return ScriptRun(None, why or "it cannot be killed")
-    if ending.with_zygote and not why:
+        return ScriptRun(None, why or lack or "it cannot be killed")
+    if ending.with_zygote and not (why or lack):
         raise ZygoteGone
+    if not why and ending.status == signal.SIGKILL and processes.killed_for_memory() > killed:
+        lack = lack or processes.SHORT_OF_MEMORY
+    if lack and not why:
+        raise MachineLacks(lack)
     exit_code = None if why else os.waitstatus_to_exitcode(ending.status)
     return ScriptRun(exit_code, why, ending.cpu)

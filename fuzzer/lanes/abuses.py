@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import json
 import os
 import shutil
@@ -167,8 +168,11 @@ def folder_link() -> None:
 
 
 def log() -> None:
+    """It cuts its log, and sets a flag with which only whole blocks of it can be read."""
     print("something", flush=True)
-    os.ftruncate(1, 0)
+    os.ftruncate(1, 5)
+    with contextlib.suppress(OSError):
+        fcntl.fcntl(1, fcntl.F_SETFL, os.O_DIRECT)
     os._exit(3)
 
 

@@ -10,7 +10,8 @@ from fuzzer.campaign.test.tier_one import ImportVerdict, on_plain_lanes, referen
 from fuzzer.isolate.fleet import RunLanes
 from fuzzer.lanes import plain_of
 from fuzzer.signature import signature_of
-from fuzzer.triage.reproduce import is_valid, joined, settled
+from fuzzer.triage.reproduce import is_valid, settled
+from fuzzer.triage.undisturbed import joined
 from generators.graph import Case
 from oracles.finding import Finding
 from oracles.judge import judge_all

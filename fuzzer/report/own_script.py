@@ -15,6 +15,7 @@ from fuzzer.report.no_script import why_no_script
 from fuzzer.report.onnx_unused import operator_at_fault, without_unused
 from fuzzer.system.devices import KINDS
 from fuzzer.triage.investigate import Investigated
+from fuzzer.triage.undisturbed import undisturbed_script
 from generators.dialect import dialect_named
 from generators.onnx.model import OnnxModel
 from oracles.targets import target_named
@@ -45,12 +46,12 @@ def _without_unused(found: Investigated) -> OnnxModel | None:
 
 def run(run_script: RunScript, record: FindingRecord, machine: Machine = THIS) -> ScriptRun:
     """Run the script that the current code writes, and return how it ended. What only says that no script shows the
-    finding is not run."""
+    finding is not run, nor one that the machine disturbs again and again."""
     if why := why_no_script(record):
         return ScriptRun(None, why)
     if lacks := lacks_a_device(record, machine):
         return ScriptRun(None, lacks)
-    return run_script(repro.script(record), record.finding.lane)
+    return undisturbed_script(run_script)(repro.script(record), record.finding.lane)
 
 
 def lacks_a_device(record: FindingRecord, machine: Machine = THIS) -> str:

@@ -28,6 +28,7 @@ from fuzzer.report.script_source import literal_of, short_number
 from fuzzer.report.script_source import source as source_of
 from fuzzer.report.title import plain_title
 from fuzzer.signature.blame import Place
+from fuzzer.triage.undisturbed import undisturbed_script
 from generators.dialect import dialect_named
 from generators.graph import DType
 from oracles.finding import Component, Kind, Mismatch
@@ -91,7 +92,7 @@ def run(run_script: RunScript, record: FindingRecord, preload: Path | None = Non
     test = _function(record.shown).replace("tvm.testing.", "np.testing.")  # tvm.testing imports pytest
     first = f"runpy.run_path({literal_of(str(preload))})\n" if preload else ""
     text = f"{first}{test}\n\n{call}"
-    return run_script("\n".join([*imports(text), text]), record.finding.lane)
+    return undisturbed_script(run_script)("\n".join([*imports(text), text]), record.finding.lane)
 
 
 def _function(record: FindingRecord) -> str:

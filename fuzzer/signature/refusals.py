@@ -56,8 +56,9 @@ _STATED_LIMIT = re.compile(
 """Messages for documented limits of a part of TVM. They mean a refusal in every stage."""
 
 _ENVIRONMENT_TEXT = re.compile(
-    r"No space left on device|Disk quota exceeded|Read-only file system|Input/output error"
-    r"|\[Errno (5|11|12|23|24|30|122)\]"  # disk, fork, memory, files, files, disk, quota
+    r"No space left on device|Disk quota exceeded|Read-only file system|Input/output error|Stale file handle"
+    r"|\[Errno (5|11|12|23|24|30|116|122)\]"  # disk, fork, memory, files, files, disk, network file system, quota
+    r"|Resource temporarily unavailable|can't start new thread|\bv?fork: Cannot allocate memory"
     r"|Unable to allocate [\d.]+ (bytes|KiB|MiB) for an array|Too many open files|cannot find -l\w+"
     r"|signal terminated program (cc1|collect2|ld)"
     r"|does not give the known answer"  # a device

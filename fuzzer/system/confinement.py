@@ -23,7 +23,11 @@ CACHE = "CUDA_CACHE_PATH"
 EVERYWHERE = "/"
 """As the value of this variable: children are not confined at all."""
 
-_FILES = ("/dev/null", "/dev/zero", "/dev/full", "/proc/self")
+_FILES = ("/dev/null", "/dev/zero", "/dev/full")
+_OF_PROCESS = "/proc/self/clear_refs"
+"""A lane measures its memory with it. Not the whole folder: its `oom_score_adj` says whom the kernel ends first when
+memory is short, and that is the lane."""
+_OF_GPU_PROCESS = "/proc/self"
 _GPU = ("nvidia", "dri", "kfd", "dxg")
 """How the names of the devices of a GPU begin."""
 
@@ -126,12 +130,14 @@ def version() -> int:
     return max(0, int(_LIBC.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _ASK_FOR_VERSION)))
 
 
-def in_words(found: int) -> str:
-    """What such a version confines."""
+def in_words(found: int, confines: bool = True) -> str:
+    """What such a version confines; nothing where `enter` could not be done."""
     if EVERYWHERE in _of_user():
         return f"{USER} is {EVERYWHERE}: lanes may write where you may, and signal your processes"
     if found == 0:
         return "the kernel has no Landlock: lanes may write where you may, and signal your processes"
+    if not confines:
+        return f"Landlock {found} cannot be used here: lanes may write where you may, and signal your processes"
     written = f"Landlock {found}: lanes write in their own folders only"
     return f"{written}, and signal no other process" if found >= SIGNALS else f"{written}, but signal your processes"
 
@@ -151,7 +157,7 @@ def enter(folders: Iterable[str], gpu: bool = False) -> bool:
     try:
         for path in (*folders, *more, *([_SHARED_MEMORY] if gpu else [])):
             _allow(rules, path, changes & ~_MAKE_DEVICES if os.path.isdir(path) else changes & _TO_FILES)
-        for path in (*_FILES, *(_devices_of_gpu() if gpu else [])):
+        for path in (*_FILES, *((_OF_GPU_PROCESS, *_devices_of_gpu()) if gpu else [_OF_PROCESS])):
             _allow(rules, path, changes & _TO_FILES)
         if _LIBC.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 or _LIBC.syscall(_RESTRICT_SELF, rules, 0) != 0:
             return False

@@ -14,3 +14,8 @@ class EnvironmentMissing(Exception):
     """
 
     exit: ClassVar[Exit] = Exit.ENVIRONMENT
+
+
+class MachineLacks(EnvironmentMissing):
+    """The machine lacked something for a moment, as free space on the disk, memory or processes, so that something had
+    no result, which is no evidence. The message names it. The same may succeed later."""

@@ -240,6 +240,17 @@ def sync_folder(path: Path) -> None:
         os.close(descriptor)
 
 
+@contextlib.contextmanager
+def opened_again(file: IO[bytes]) -> Iterator[int]:
+    """A descriptor of an open file for another process, with flags and a position of its own. With a copy of the
+    descriptor, the process could set O_DIRECT, after which a read here fails (open(2))."""
+    descriptor = os.open(f"/proc/self/fd/{file.fileno()}", os.O_RDWR | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
 def keep_only_tail(descriptor: int, tail: int, limit: int) -> None:
     """Free the disk space of all but the last `tail` bytes of a file that takes more than `limit` bytes on the disk.
 

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 
 _NO_NEW_PRIVS = 38  # prctl.h: a program with more rights than this process, as sudo, gets none of them
 _SET_MODE_FILTER, _ALL_THREADS, _AS_FAST_AS_BEFORE = 1, 1, 4  # seccomp.h: TSYNC, SPEC_ALLOW
+_FLAGS = (_ALL_THREADS | _AS_FAST_AS_BEFORE, _ALL_THREADS)
+"""The first that the kernel takes: before 4.17, and in some containers, there is no SPEC_ALLOW."""
 _LOAD, _AND, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06  # bpf_common.h, on words of 32 bits
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050000
 _NUMBER, _MACHINE, _FIRST, _SECOND = 0, 4, 16, 24  # offsets in seccomp_data
@@ -57,7 +59,7 @@ def enter(connects: bool = False) -> bool:
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
         return False
-    return bool(libc.syscall(calls.seccomp, _SET_MODE_FILTER, _ALL_THREADS | _AS_FAST_AS_BEFORE, filter) == 0)
+    return any(libc.syscall(calls.seccomp, _SET_MODE_FILTER, flags, filter) == 0 for flags in _FLAGS)
 
 
 def _program(calls: _Calls, connects: bool) -> list[bytes]:

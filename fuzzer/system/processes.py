@@ -130,6 +130,16 @@ def kilobytes(path: Path, name: str) -> int:
     return next((1024 * int(line.split()[1]) for line in lines if line.startswith(f"{name}:")), 0)
 
 
+SHORT_OF_MEMORY = "the machine had no memory left, and the kernel ended it"
+
+
+def killed_for_memory() -> int:
+    """How many processes the kernel has ended since the machine started, because memory was short (proc(5), vmstat)."""
+    return int(
+        next((line.split()[1] for line in text_of("/proc/vmstat").splitlines() if line.startswith("oom_kill ")), 0)
+    )
+
+
 def open_files(pid: int) -> int:
     """The number of open descriptors of a process; 0 where it has ended."""
     try:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from fuzzer.isolate.fleet import RunLanes
 from fuzzer.lanes import eager_of
+from fuzzer.triage.undisturbed import undisturbed
 from generators.graph import Array, Case
 from oracles.outcome import Outcomes, Ran
 
@@ -14,7 +15,7 @@ from oracles.outcome import Outcomes, Ran
 def computed_values(run: RunLanes, case: Case) -> Mapping[str, Array]:
     """Return the computed value of each node's results by name, or {} if the reference fails."""
     everything = with_every_value(case)
-    return values_in(everything, run(everything, (eager_of(case.graph.dialect),)).outcomes)
+    return values_in(everything, undisturbed(run)(everything, (eager_of(case.graph.dialect),)).outcomes)
 
 
 def with_every_value(case: Case) -> Case:

@@ -26,10 +26,11 @@ from fuzzer.triage.reproduce import (
     judged_by,
     judged_run,
     reproduces,
-    try_to_reproduce,
+    try_candidate,
     up_to_failure,
 )
 from fuzzer.triage.suspects import Located, located
+from fuzzer.triage.undisturbed import undisturbed
 from generators.graph import Case
 from generators.onnx.model import OnnxModel
 from oracles.finding import Component, Finding, Kind
@@ -135,7 +136,7 @@ def sightings(findings: Iterable[Finding]) -> list[Sighting]:
 def shown_by(run: RunLanes, case: Case, lanes: Sequence[LaneSpec]) -> tuple[Outcomes, list[Sighting]]:
     """Run the lanes, with all others that are needed to judge them. Return the outcomes, and what the lanes show."""
     everything = tuple(dict.fromkeys(each for lane in lanes for each in judged_by(lane)))
-    outcomes = judged_run(run, case, everything).outcomes
+    outcomes = judged_run(undisturbed(run), case, everything).outcomes
     return outcomes, sightings(finding for finding in judge_all(case, outcomes) if finding.lane in lanes)
 
 
@@ -158,7 +159,8 @@ def investigate(
     """Confirm, reduce, name, blame, run in other releases, examine.
 
     The reduction tries `width` candidates at a time. A campaign uses 1, because its workers keep every core busy with
-    other tests. `fuzz minimize` uses all cores. `effort` limits the reduction of a failure of TVM's. With
+    other tests. `fuzz minimize` uses all cores. Raise `MachineLacks` where the machine lacks something that a judgement
+    needs, again and again. `effort` limits the reduction of a failure of TVM's. With
     `own_operators`, the case is of a person's model, and no call becomes one of an operator that the case has not.
     """
     metered = MeteredLab(lab)
@@ -313,7 +315,7 @@ def _reduced(
     first = located(shortened, case, sighting.finding, signature) if len(case.graph.nodes) > 1 else Located({}, ())
     return reduce(
         replace(subject, suspects=first.suspects),
-        lambda smaller, lane: try_to_reproduce(shortened, smaller, lane, signature),
+        lambda smaller, lane: try_candidate(shortened, smaller, lane, signature),
         lambda whole: first.computed if whole is case else computed_values(run, whole),
         effort,
         REDUCERS_OF_AN_INVESTIGATION,

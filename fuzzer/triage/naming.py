@@ -8,8 +8,10 @@ from dataclasses import dataclass, field, replace
 from fuzzer.isolate.fleet import RunLanes
 from fuzzer.lanes import plain_routes_beside, references_of
 from fuzzer.signature import Signature, final_signature, signature_of
+from fuzzer.system.environment import MachineLacks
 from fuzzer.triage.blame.context import traced_fully
 from fuzzer.triage.reproduce import Observation, judged_by, judged_run, observe, up_to_failure
+from fuzzer.triage.undisturbed import undisturbed
 from generators.graph import Case
 from oracles.finding import Component, Finding, Kind, Mismatch
 from oracles.judge import judge_all
@@ -39,8 +41,9 @@ def name_failure(
 ) -> NamedFailure | None:
     """Run the reduced case on the references, on `lane` and the lanes that judge it, and on each importer's plain lane.
 
-    If `lane` does not show the failure in this run, it runs once more with the lanes of the reduction. Return None if
-    it does not show the failure then either. With `traced`, the lane also runs as blame traces it, after all others.
+    If `lane` does not show the failure in this run, it runs once more with the lanes of the reduction. If it does not
+    show the failure then either, return None, or raise `MachineLacks` where the machine lacked something. With
+    `traced`, the lane also runs as blame traces it, after all others.
 
     Lanes end with the failure, except for an ill-formed module: what follows it is a part of the finding.
     """
@@ -49,7 +52,7 @@ def name_failure(
     references = references_of(case.graph.dialect)
     lanes = tuple(dict.fromkeys((*references, *plain_routes_beside(lane), *judged_by(lane))))
     tracing = (traced_fully(lane),) if traced else ()
-    result = judged_run(run, case, (*lanes, *tracing))
+    result = judged_run(undisturbed(run), case, (*lanes, *tracing))
     found = judge_all(case, _without(result.outcomes, tracing))
     same = {finding.lane: finding for finding in found if _shows(finding, signature)}
     finding = same.get(lane) or _run_again(run, case, lane, signature)
@@ -88,7 +91,11 @@ def _shows(finding: Finding, signature: Signature) -> bool:
 
 def _run_again(run: RunLanes, case: Case, lane: LaneSpec, signature: Signature) -> Finding | None:
     """Return the failure on the lane, run with only those lanes that this failure needs."""
-    return next((f for f in observe(run, case, lane, signature).findings if _shows(f, signature)), None)
+    observation = observe(run, case, lane, signature)
+    found = next((finding for finding in observation.findings if _shows(finding, signature)), None)
+    if found is None and observation.lack:
+        raise MachineLacks(observation.lack)
+    return found
 
 
 def _where(lanes: Sequence[LaneSpec]) -> str:

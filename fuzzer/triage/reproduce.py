@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from fuzzer.isolate.fleet import RunLanes
 from fuzzer.lanes import TORCH_LANES, needed, plain_routes_beside, plain_sibling, readers_of
 from fuzzer.signature import Signature, signature_of
+from fuzzer.system.environment import MachineLacks
 from fuzzer.triage.measured_again import measured_again
+from fuzzer.triage.undisturbed import joined, lack_of, undisturbed
 from generators.graph import Case
 from generators.table import TABLE
 from oracles.against_export import disputed_programs
@@ -37,6 +39,12 @@ class Observation:
         """Whether eager PyTorch accepts the case."""
         return is_valid(self.result.outcomes)
 
+    @property
+    def lack(self) -> str:
+        """What the machine lacked for one of the lanes, also when they ran again; "" where it lacked nothing. What this
+        run does not show is no evidence then."""
+        return lack_of(self.result.outcomes)
+
     def shows(self, signature: Signature) -> bool:
         """Return whether one of the findings is the failure with this signature."""
         return any(signature.same_failure(signature_of(finding)) for finding in self.findings)
@@ -49,7 +57,7 @@ def is_valid(outcomes: Outcomes) -> bool:
 
 def observe(run: RunLanes, case: Case, lane: LaneSpec, signature: Signature | None = None) -> Observation:
     """Run the lane with the lanes that judge it. With a signature, only the lanes that this failure needs are run."""
-    result = judged_run(run, case, judged_by(lane, signature))
+    result = judged_run(undisturbed(run), case, judged_by(lane, signature))
     return Observation(result, tuple(f for f in judge_all(case, result.outcomes) if f.lane == lane))
 
 
@@ -130,13 +138,6 @@ def settled(run: RunLanes, case: Case, result: Result) -> Result:
     return joined(result, run(case, [*judges, *readers, *kernels]))
 
 
-def joined(first: Result, second: Result) -> Result:
-    """The outcomes and the cost of two runs of a case."""
-    stages = dict.fromkeys((*first.stage_cpu, *second.stage_cpu))
-    spent = {stage: first.stage_cpu.get(stage, 0.0) + second.stage_cpu.get(stage, 0.0) for stage in stages}
-    return Result({**first.outcomes, **second.outcomes}, spent, first.cpu_seconds + second.cpu_seconds)
-
-
 @dataclass(frozen=True, slots=True)
 class Reproduction:
     """Whether a case shows a failure on a lane. If the case is valid, `findings` are all findings on the lane."""
@@ -147,11 +148,23 @@ class Reproduction:
 
 def try_to_reproduce(run: RunLanes, case: Case, lane: LaneSpec, signature: Signature) -> Reproduction:
     """Run the lane, and compare its findings with the signature. A case that PyTorch refuses, or that declares other
-    types than the reference gives, shows no failure."""
+    types than the reference gives, shows no failure. Raise `MachineLacks` where it shows none because the machine
+    lacked something."""
     observation = observe(run, case, lane, signature)
+    if observation.lack and not observation.shows(signature):
+        raise MachineLacks(observation.lack)
     if not gives_declared_types(case, observation.result.outcomes):
         return Reproduction(False)
     return Reproduction(observation.shows(signature), observation.findings)
+
+
+def try_candidate(run: RunLanes, case: Case, lane: LaneSpec, signature: Signature) -> Reproduction:
+    """Like `try_to_reproduce`, for a proposal that nothing depends on: one that the machine could not run is not
+    taken."""
+    try:
+        return try_to_reproduce(run, case, lane, signature)
+    except MachineLacks:
+        return Reproduction(False)
 
 
 def gives_declared_types(case: Case, outcomes: Outcomes) -> bool:
@@ -165,5 +178,5 @@ def gives_declared_types(case: Case, outcomes: Outcomes) -> bool:
 
 
 def reproduces(run: RunLanes, case: Case, lane: LaneSpec, signature: Signature) -> bool:
-    """Return whether the lane shows the failure on this case."""
+    """Return whether the lane shows the failure on this case. Raise `MachineLacks` as `try_to_reproduce` does."""
     return try_to_reproduce(run, case, lane, signature).same

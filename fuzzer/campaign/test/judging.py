@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fuzzer.isolate.fleet import RunLanes
 from fuzzer.lanes.base.availability import is_for_a_device
-from fuzzer.triage.reproduce import joined
+from fuzzer.triage.undisturbed import joined
 from generators.graph import Case
 from oracles.finding import Finding
 from oracles.judge import judge_all

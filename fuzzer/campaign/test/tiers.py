@@ -13,7 +13,8 @@ from fuzzer.campaign.test.tier_lanes import expensive_importers, relay_lanes, ta
 from fuzzer.campaign.test.tier_one import evaluation_disagrees, on_plain_lanes, references
 from fuzzer.isolate.fleet import RunLanes
 from fuzzer.lanes import plain_sibling, references_of
-from fuzzer.triage.reproduce import is_valid, joined, judged_run, settled
+from fuzzer.triage.reproduce import is_valid, judged_run, settled
+from fuzzer.triage.undisturbed import joined
 from generators.graph import Case
 from oracles.finding import Component
 from oracles.judge import judge_all

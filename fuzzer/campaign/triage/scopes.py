@@ -12,7 +12,7 @@ from fuzzer.campaign.store.store import Store
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.findings.severity import severity_of
 from fuzzer.report.closer_look import look_closer
-from fuzzer.system.environment import EnvironmentMissing
+from fuzzer.system.environment import EnvironmentMissing, MachineLacks
 from fuzzer.system.terminal import one_sentence, say
 from fuzzer.triage.metered import MeteredLab, Step
 from generators import case_file
@@ -86,6 +86,10 @@ class Scopes:
                 look_closer(lab, folder, writing=self._lab.admitted)  # nothing is written while the campaign pauses
         except Invalid as error:
             say(one_sentence(f"{folder}: its scope is not looked for: {error}"))
+        except MachineLacks as lack:
+            say(
+                one_sentence(f"{folder}: its scope is not looked for, `fuzz scope` does it: this machine lacks: {lack}")
+            )
         except (Stopping, EnvironmentMissing, OSError):
             with self._lock:
                 self._left.add(slug)  # a disk that fails may work again

@@ -22,7 +22,7 @@ from fuzzer.findings import finding_file
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.lanes.base.availability import THIS, Machine
 from fuzzer.report.own_script import warning, with_own_script
-from fuzzer.system.environment import EnvironmentMissing
+from fuzzer.system.environment import EnvironmentMissing, MachineLacks
 from fuzzer.system.storage_errors import is_full
 from fuzzer.system.terminal import say
 from fuzzer.triage.blame.releases import Release
@@ -221,8 +221,12 @@ class Triage:
         return doc
 
     def _ended(self, item: Item, error: Exception) -> None:
-        """Let the sighting of an investigation that ended with an error wait again. Raise the error where it is none of
-        this sighting, and where it ends the campaign."""
+        """Let the sighting of an investigation that ended with an error wait again; for a while, where the machine
+        lacked something. Raise the error where it is none of this sighting, and where it ends the campaign."""
+        if isinstance(error, MachineLacks):
+            self.queue.put_back(item, str(error))
+            say(f"{item.folder}: it waits on, because this machine lacks something for it: {error}")
+            return
         if isinstance(error, Stopping | EnvironmentMissing) or is_full(error):
             self.queue.put_back(item)
             raise error

@@ -8,7 +8,9 @@ the next run finds the folder, or repeats the test. A sighting whose investigati
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -47,6 +49,9 @@ wait behind all that is cheap."""
 
 MET = ".met"
 """The file of `waiting/` with the names of the sightings that other campaigns brought."""
+
+LACKING_SECONDS = 600.0
+"""How long a sighting is not taken again after the machine lacked something for it, as space on the disk."""
 
 POLL_SECONDS = 0.5
 """How often a worker that waits for what others do looks whether it may still wait."""
@@ -151,6 +156,7 @@ class Queue:
         with self._changed:
             while True:
                 self._park_those_that_failed()
+                self._ask_again()
                 free = [item for item in self._waiting.values() if self._is_free(item)]
                 if free:
                     item = self._next(free)
@@ -218,12 +224,15 @@ class Queue:
             item.attempts.note(item.folder, Event.FAILED, error)
             self._park_those_that_failed()
 
-    def put_back(self, item: Item) -> None:
-        """Put the sighting back where its investigation was stopped, or has not begun. This is no attempt."""
+    def put_back(self, item: Item, lacking: str = "") -> None:
+        """Put the sighting back where its investigation was stopped, or has not begun. This is no attempt. Where the
+        machine was `lacking` something, it is not taken for a while."""
         with self._changed:
             if item.begun:
                 with suppress(OSError):  # the disk may be full
                     item.attempts.note(item.folder, Event.STOPPED)
+            if lacking:
+                item.lacking, item.until = lacking, time.monotonic() + LACKING_SECONDS
             self._return(item)
 
     def is_gone(self, item: Item) -> bool:
@@ -285,6 +294,13 @@ class Queue:
         item.lacking = lacking(item.lane, item.stage, self._machine)
         item.distance = min((distance(item.traits, each) for each in self._investigated), default=1.0)
 
+    def _ask_again(self) -> None:
+        """Let the sightings be taken again that the machine lacked something for some time ago."""
+        for item in self._waiting.values():
+            if item.until <= time.monotonic():
+                item.until = math.inf
+                self._place(item)
+
     def _return(self, item: Item) -> None:
         """Let a sighting wait again that was investigated."""
         item.begun = False
@@ -297,7 +313,7 @@ class Queue:
         `MOST_ALIKE` wrong results wait that need no operator that this case lacks, or `MOST_OF_ONE_KEY` in all, the
         first of them. One that this machine cannot show stands for no other."""
         every = (*self._waiting.values(), *self._in_work.values(), *self._parked.values())
-        alike = [item for item in every if item.key == key and (not item.lacking or item.name == name)]
+        alike = [item for item in every if item.key == key and (not item.lacks_for_good or item.name == name)]
         if not key.needs_ops or len(alike) >= MOST_OF_ONE_KEY:
             return alike[0] if alike else None
         same = next((item for item in alike if item.name == name), None)

@@ -7,6 +7,7 @@ The folder has the form of a finding that no run has confirmed, so that `fuzz --
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -48,6 +49,7 @@ class Item:
     calls     how many calls its case has
     distance  the distance to the nearest sighting that was investigated
     lacking   what this machine lacks to show it; "" where it can be investigated here
+    until     the time from which it can be asked again whether the machine lacks it (time.monotonic)
     begun     whether it is being investigated
     """
 
@@ -65,11 +67,17 @@ class Item:
     calls: int
     distance: float = 1.0
     lacking: str = ""
+    until: float = math.inf
     begun: bool = False
 
     @property
     def folder(self) -> Path:
         return self.parent / self.name
+
+    @property
+    def lacks_for_good(self) -> bool:
+        """Whether this machine cannot show it until something is installed."""
+        return bool(self.lacking) and self.until == math.inf
 
     @property
     def ops(self) -> frozenset[str]:

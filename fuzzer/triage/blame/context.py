@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from fuzzer.isolate.fleet import RunLanes
 from fuzzer.signature import Signature
+from fuzzer.system.environment import MachineLacks
 from fuzzer.triage.reproduce import Observation, observe
 from generators.graph import Case
 from oracles.finding import Finding
@@ -51,12 +52,16 @@ class BlameContext:
     def observe(self, lane: LaneSpec, case: Case | None = None, *, fully: bool = False) -> LaneObservation:
         """Run a case on a lane, once for equal arguments. Raise `RunLimitReached`.
 
-        The lane runs with the lanes that the finding's failure needs, or, if `fully`, with all that can judge it.
+        The lane runs with the lanes that the finding's failure needs, or, if `fully`, with all that can judge it. Raise
+        `MachineLacks` where the machine lacks something for the finding's target, which ran before.
         """
         case = case or self.case
         key = lane, id(case), fully
         if key not in self._observations:
             observation = observe(self.counted_run, case, lane, None if fully else self.signature)
+            ran_before = (lane.target, lane.toolchain) == (self.lane.target, self.lane.toolchain)
+            if observation.lack and ran_before and not observation.shows(self.signature):
+                raise MachineLacks(observation.lack)
             self._observations[key] = LaneObservation(case, lane, observation, self.signature)
         return self._observations[key]
 

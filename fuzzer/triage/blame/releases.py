@@ -67,7 +67,7 @@ def run_in(run: RunLanes, case: Case, lane: LaneSpec, signature: Signature, rele
     elif observation.finding is not None:
         verdict = ReleaseVerdict.OTHERWISE
     else:
-        ran = isinstance(observation.result.outcomes[same_lane], Ran | Built)
+        ran = isinstance(observation.result.outcomes[same_lane], Ran | Built) and not observation.lack
         verdict = ReleaseVerdict.PASSES if ran else ReleaseVerdict.NOT_RUN
     return ReleaseRun(release, verdict, observation.finding)
 

@@ -17,7 +17,7 @@ from fuzzer.triage.investigate import (
 )
 from fuzzer.triage.natural.changes import CHANGES, changed, less_odd
 from fuzzer.triage.natural.oddity import oddity
-from fuzzer.triage.reproduce import try_to_reproduce, up_to_failure
+from fuzzer.triage.reproduce import try_candidate, up_to_failure
 from fuzzer.triage.scope.drawing import one_call
 from fuzzer.triage.scope.find import cheaper
 from fuzzer.triage.scope.neighbours import is_valid
@@ -71,7 +71,7 @@ def _fails(lab: Lab, case: Case, finding: Finding) -> Fails:
     run = up_to_failure(lab.run if may_run_in_used_children(finding) else lab.run_fresh, signature)
 
     def fails(other: Case) -> bool:
-        found = try_to_reproduce(run, other, lane, signature)
+        found = try_candidate(run, other, lane, signature)
         return found.same and any(each.kind is finding.kind for each in found.findings)
 
     return fails

@@ -29,7 +29,7 @@ def answer_of(runner: Runner, finding: Finding, case: Case, lane: LaneSpec) -> A
         return Answer.INVALID
     if any(shows(signature, signature_of(each)) or _hides(finding, each) for each in observation.findings):
         return Answer.FAILS
-    if isinstance(observation.result.outcomes.get(lane), Unsupported | Skipped | Broken):
+    if observation.lack or isinstance(observation.result.outcomes.get(lane), Unsupported | Skipped | Broken):
         return Answer.REFUSED
     return Answer.OTHER if observation.findings else Answer.PASSES
 

@@ -42,12 +42,13 @@ from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.isolate.reports import SHOWS, SanitizerReport, ScriptRun, Tool
 from fuzzer.seeds.around import Around
 from fuzzer.system.files import remove_folder
+from fuzzer.triage import undisturbed
 from fuzzer.triage.investigate import Investigated, Sighting
 from fuzzer.triage.metered import MeteredLab
 from generators.graph import Case
 from oracles.finding import Finding, Kind
 from oracles.lane import LaneSpec
-from oracles.outcome import Result, Stage
+from oracles.outcome import Result, Skipped, Stage
 
 
 @pytest.mark.parametrize(("code", "lines"), [(SHOWS, 0), (0, 1)])
@@ -63,6 +64,42 @@ def test_the_script_of_a_finding_runs_once_and_one_that_does_not_fail_is_reporte
     assert executor.scripts == [(tmp_path / "crashes" / doc.slug / "repro.py").read_text()]
     assert finding_file.read(tmp_path / "crashes" / doc.slug).script == ScriptRun(code)
     assert capsys.readouterr().err.count("its repro.py says that the bug is gone (exit code 0)") == lines
+
+
+class ShortOfDisk(FakeExecutor):
+    """The disk is short as soon as a sighting waits, as long as `is_short`."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__({"number 0": refused(0)})
+        self.folder, self.is_short = folder, True
+
+    def run(self, case: Case, lanes: Sequence[LaneSpec]) -> Result:
+        result = super().run(case, lanes)
+        if self.is_short and any((self.folder / WAITING).glob("*/finding.json")):
+            full = Skipped("less than 0.50 GB of the disk are free", environment=True)
+            return replace(result, outcomes=dict.fromkeys(lanes, full))
+        return result
+
+    run_fresh = run
+
+
+def test_a_sighting_waits_on_while_the_machine_lacks_something(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(undisturbed, "PAUSES", (0.0,))
+    executor = ShortOfDisk(tmp_path)
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(settings(tmp_path), store, executor, cases(1))
+        campaign.run()
+        assert (campaign.triage.new, len(campaign.triage.queue)) == ([], 1)
+    assert "it waits on, because this machine lacks something for it: less than 0.50 GB" in capsys.readouterr().err
+    executor.is_short = False
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(settings(tmp_path), store, executor, cases(1))
+        campaign.run()
+        (doc,) = campaign.triage.new
+        assert not doc.flaky
+        assert len(campaign.triage.queue) == 0
 
 
 def test_what_compute_sanitizer_saw_stands_in_the_report_of_what_ran(tmp_path: Path) -> None:

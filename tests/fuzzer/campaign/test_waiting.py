@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from fuzzer.campaign.store.layout import PARKED, WAITING
 from fuzzer.campaign.triage import attempts
 from fuzzer.campaign.triage.attempts import MOST_FAILED, MOST_KILLED, Attempts
 from fuzzer.campaign.triage.priority import traits_of_saved
-from fuzzer.campaign.triage.waiting import MOST_ALIKE, MOST_OF_ONE_KEY, Queue
+from fuzzer.campaign.triage.waiting import LACKING_SECONDS, MOST_ALIKE, MOST_OF_ONE_KEY, Queue
 from fuzzer.campaign.triage.waiting_item import Item
 from fuzzer.findings import finding_file
 from fuzzer.findings.replay import load
@@ -383,6 +384,23 @@ def test_what_is_put_back_is_taken_again_and_no_attempt_has_failed(tmp_path: Pat
         queue.put_back(item)
     assert taken(queue) is item
     assert (item.attempts, taken(Queue(tmp_path)).attempts) == (Attempts(), Attempts())
+
+
+def test_what_the_machine_lacked_something_for_is_taken_again_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue = Queue(tmp_path)
+    queue.add(case("relu"), error(), VERSIONS)
+    item = taken(queue)
+    queue.begin(item)
+    queue.put_back(item, "less than 0.50 GB of the disk are free")
+    assert queue.take() is None
+    assert (queue.lacking, queue.left) == ({"less than 0.50 GB of the disk are free": 1}, 0)
+    assert not queue.add(case("relu"), error(), VERSIONS), "it stands for others like it"
+    now = time.monotonic()
+    monkeypatch.setattr("fuzzer.campaign.triage.waiting.time.monotonic", lambda: now + LACKING_SECONDS + 1)
+    assert taken(queue) is item
+    assert (queue.lacking, item.attempts.failed, item.attempts.begun) == ({}, 0, 0)
 
 
 def test_a_sighting_whose_folder_cannot_be_read_does_not_end_the_campaign(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from fuzzer.filing.gates import STOP
 from fuzzer.filing.ledger import Ledger, LedgerEntry
 from fuzzer.filing.office import TrackerOptions
 from fuzzer.filing.secret import Secret
-from fuzzer.filing.tracker import Unreachable
+from fuzzer.filing.tracker import Tracker, Unreachable
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.isolate.reports import SHOWS, ScriptRun
 from fuzzer.system.state_folder import state_folder
@@ -71,6 +71,32 @@ def test_what_is_found_is_filed_while_the_campaign_runs(
         auto.new.append(findings[0].doc)
         until(lambda: bool(server.issues(REPO)))
     assert auto.messages == [f"{findings[0].doc.slug}: filed: {server.url}/{REPO}/issues/1"]
+
+
+class CountedTrackers(TrackerOptions):
+    """Options of which each use counts: each tracker has the time of a command."""
+
+    made = 0
+
+    def tracker(self, token: Secret | None) -> Tracker:
+        CountedTrackers.made += 1
+        return super().tracker(token)
+
+
+def test_what_is_left_at_the_end_has_the_time_of_one_command(
+    server: GitHubServer, findings: list[Draft], tmp_path: Path
+) -> None:
+    """Otherwise a tracker that does not answer would hold the end of a campaign for hours."""
+    options, crashes = CountedTrackers(REPO, server.url, tmp_path / "filed.sqlite"), findings[0].folder.parent
+    new: list[FindingDoc] = []
+    with AutoFiler(options, Secret(TOKEN), crashes, new, AllShow(findings), print, Bare()):
+        before = CountedTrackers.made
+        new.append(findings[0].doc)
+        until(lambda: len(server.issues(REPO)) == 1)
+        assert CountedTrackers.made == before + 1
+        new += [draft.doc for draft in findings[1:3]]
+    assert len(server.issues(REPO)) == 3
+    assert CountedTrackers.made == before + 2
 
 
 def test_the_rules_are_the_same(auto: Auto, server: GitHubServer, findings: list[Draft]) -> None:

@@ -102,6 +102,8 @@ HOSTILE = """
         with open(Path(place) / "mine") as mine:
             attempt("lease", lambda: fcntl.fcntl(mine, fcntl.F_SETLEASE, fcntl.F_RDLCK))
             attempt("flags", lambda: fcntl.ioctl(mine, 0x40086602, struct.pack("i", 0x40)))
+    attempt("survive a short memory", lambda: Path("/proc/self/oom_score_adj").write_text("0"))
+    attempt("survive it in a thread", lambda: Path("/proc/thread-self/oom_score_adj").write_text("0"))
     for address in addresses:
         with socket.socket(socket.AF_UNIX) as end:
             attempt(f"connect to {{address}}", lambda: end.connect(address))
@@ -114,6 +116,7 @@ HOSTILE = """
     (Path(tempfile.mkdtemp()) / "x").write_text("x")
     Path(os.environ["HOME"], "x").write_text("x")
     Path("/dev/null").write_text("x")
+    Path("/proc/self/clear_refs").write_text("5")
     below = subprocess.Popen(["sleep", "60"])
     below.kill()
     below.wait()

@@ -23,6 +23,7 @@ from fuzzer.isolate.executor import CASES, Bounds, Executor
 from fuzzer.isolate.selftest import SHORT, SMALL
 from fuzzer.isolate.sine_case import sine_case as sine
 from fuzzer.lanes import LANES, ONNXRUNTIME, TORCH, TORCH_F64, TVM_LANES
+from fuzzer.system import free_memory, processes
 from fuzzer.system.environment import EnvironmentMissing
 from fuzzer.toolchains.toolchain import Toolchain
 from fuzzer.triage.eager_values import computed_values
@@ -339,6 +340,42 @@ def test_a_hanging_compiler_goes_with_its_child(executor: Executor, folder: Path
         assert within(2, lambda: not group(child))
     finally:
         (folder / "hang").unlink()
+
+
+def test_what_the_kernel_ends_because_memory_is_short_is_no_death_of_the_lane(
+    executor: Executor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The test kills the child as the kernel does, and counts it as the kernel does. It is no outcome of a lane that
+    ends itself so while memory suffices."""
+    counted = [0]
+    monkeypatch.setattr(processes, "killed_for_memory", lambda: counted[0])
+    lane, lacks = faulty("slow"), Skipped(processes.SHORT_OF_MEMORY, environment=True)
+    for kills, expected in ((0, Died), (1, Skipped)):
+        rested(executor)
+        with ThreadPoolExecutor(1) as pool:
+            running = pool.submit(executor.run_fresh, sine(), (lane,), Bounds())
+            assert within(120, lambda: bool(children(executor._zygote.pid)))
+            (child,) = children(executor._zygote.pid)
+            time.sleep(0.5)  # it has begun the lane
+            counted[0] += kills
+            os.kill(child, signal.SIGKILL)
+            outcome = running.result().outcomes[lane]
+        assert isinstance(outcome, expected)
+        assert (outcome == lacks) == bool(kills)
+
+
+def test_a_lane_that_keeps_the_memory_in_the_kernel_is_ended(
+    executor: Executor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No process shows that memory. The machine does: here the test says that it has less and less."""
+    left = iter(range(1 << 40, 0, -1 << 38))
+    monkeypatch.setattr(free_memory, "available_bytes", lambda: next(left, 0))
+    outcome = executor.run_fresh(sine(), (faulty("slow"),), Bounds()).outcomes[faulty("slow")]
+    assert outcome == Skipped("less than 512 MiB of the memory are available", environment=True)
+
+
+def test_the_kernel_counts_what_it_ends_for_memory() -> None:
+    assert f"\noom_kill {processes.killed_for_memory()}\n" in Path("/proc/vmstat").read_text()
 
 
 def test_after_a_run_nothing_is_left(executor: Executor, folder: Path) -> None:

@@ -377,6 +377,32 @@ def test_a_fault_of_the_machine_is_named_by_the_part_of_the_message_that_tells_i
     )
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "[Errno 122] Disk quota exceeded: '/tmp/lib0.o'",
+        "[Errno 116] Stale file handle",
+        "OSError: [Errno 12] Cannot allocate memory",
+        "RuntimeError: can't start new thread",
+        "libgomp: Thread creation failed: Resource temporarily unavailable",
+        "terminate called: 'std::system_error'\n  what():  Resource temporarily unavailable",
+        "gcc: fatal error: cannot execute 'cc1': vfork: Cannot allocate memory",
+        "[Errno 24] Too many open files",
+    ],
+)
+def test_what_the_machine_lacks_is_no_failure_of_a_lane(words: str) -> None:
+    for failure in (Raised(Stage.COMPILE, "RuntimeError", words), Died(Stage.COMPILE, Cause.EXIT, 1, log=words)):
+        found = classify_failure(failure)
+        assert isinstance(found, Skipped)
+        assert found.environment
+
+
+def test_what_a_model_takes_itself_is_no_fault_of_the_machine() -> None:
+    words = "can't allocate memory: you tried to allocate 1099511627776 bytes. Error code 12 (Cannot allocate memory)"
+    raised = Raised(Stage.RUN, "RuntimeError", words)
+    assert classify_failure(raised) == raised
+
+
 def test_the_exporter_of_torch_has_moved() -> None:
     """The name in torch 2.9 and the one before it are one type."""
     for module in ("torch.onnx._internal.torchscript_exporter.errors", "torch.onnx.errors"):
