@@ -165,10 +165,6 @@ class ImporterRow:
     compared: bool = False
 
     @property
-    def is_expensive(self) -> bool:
-        return self.percent < 100
-
-    @property
     def is_evaluated(self) -> bool:
         """Whether tier 1 evaluates its module."""
         return bool(self.code)
@@ -276,6 +272,6 @@ def _of(dialect: str) -> Iterator[Importer]:
     return (each for each in Importer if each.row.dialect == dialect)
 
 
-EXPENSIVE = {each: each.row.percent for each in Importer if each.row.is_expensive}
+EXPENSIVE = {each: each.row.percent for each in Importer if each.row.percent < 100}
 """The importers that cost too much to read every case, and the percentage of cases that they read. With guidance, it is
 the percentage of one that shows as many new failures per CPU second as the cheap ones together."""

@@ -35,7 +35,7 @@ def _cases_of(*models: Resolved) -> object:
 
 def _cases_in(resolved: Resolved) -> list[str]:
     made = []
-    cut = pieces(resolved.nodes, resolved.types, resolved.roles, PIECES, dialect=resolved.dialect, opset=resolved.opset)
+    cut = pieces(resolved.nodes, resolved.types, resolved.roles, PIECES, resolved.dialect, resolved.opset)
     for number, piece in enumerate(cut):
         if number == PIECES:
             break

@@ -223,12 +223,13 @@ def _of_program(
     if not resolved.nodes:
         raise Invalid(f"{resolved.name}: {_nothing(resolved, not_covered)}")
     nodes, types, roles, returned = resolved.nodes, resolved.types, resolved.roles, resolved.returned
+    dialect, opset = resolved.dialect, resolved.opset
     if not_covered:
-        found = tuple(pieces(nodes, types, roles, len(nodes), returned))
+        found = tuple(pieces(nodes, types, roles, len(nodes), dialect, opset, returned))
     elif returned:
-        found = (complete(nodes, types, roles, returned, inputs=inputs),)
+        found = (complete(nodes, types, roles, returned, dialect, opset, inputs),)
     else:
-        found = (whole(nodes, types, roles, ()),)
+        found = (whole(nodes, types, roles, (), dialect, opset),)
     origin = f"checked: {resolved.name}{WITH_OWN_WEIGHTS if own_weights and roles else ''}"
     cases = tuple(case_with(piece, values, resolved.name, origin) for piece in found)
     return _Read(cases, found, not_covered)

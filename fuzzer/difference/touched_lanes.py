@@ -9,7 +9,7 @@ from fuzzer.difference.changed_entries import ChangedEntry
 from fuzzer.lanes import DIALECT_LANES, RELAX_LANES
 from fuzzer.lanes.base.availability import available
 from fuzzer.toolchains.code_entries import Kind
-from oracles.importers import Importer, plain_importer
+from oracles.importers import EXPENSIVE, Importer, plain_importer
 from oracles.lane import SCHEDULES, Engine, LaneSpec, Params, Pipeline
 from oracles.targets import family_of
 from oracles.transforms import TRANSFORMS, ModuleForm
@@ -56,7 +56,7 @@ def _is_plain(lane: LaneSpec) -> bool:
     """Whether the lane compiles for the processor what an importer gives, and nothing more: the plain lanes of the
     importers of tier 1."""
     plain = (lane.pipeline, lane.params, lane.passes, lane.target) == (Pipeline.DEFAULT, Params.BOUND, (), "llvm")
-    cheap = lane.importer.row.percent == 100 and not lane.importer.row.reads.is_exported_file
+    cheap = lane.importer not in EXPENSIVE and not lane.importer.row.reads.is_exported_file
     usual = lane.opset is None and lane.checked and not (lane.symbolic or lane.given_sizes)
     return plain and cheap and usual and lane.variant == "relax"
 

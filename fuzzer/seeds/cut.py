@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from generators.dialect_names import DEFAULT
 from generators.graph import Graph, Input, Node, Role, TensorType, Value
 
 
@@ -27,9 +26,9 @@ def pieces(
     types: Mapping[str, TensorType],
     roles: Mapping[str, Role],
     size: int,
-    returned: Collection[str] = (),
-    dialect: str = DEFAULT,
+    dialect: str,
     opset: int = 0,
+    returned: Collection[str] = (),
 ) -> Iterator[Piece]:
     """Yield the pieces, each of at most `size` nodes. The values of each piece are named x0, w0, b0, v0, ... Its
     outputs are the values that no node of it reads, and those of `returned`. `opset` is 0 where there is none."""
@@ -50,7 +49,7 @@ def whole(
     types: Mapping[str, TensorType],
     roles: Mapping[str, Role],
     returned: Sequence[str],
-    dialect: str = DEFAULT,
+    dialect: str,
     opset: int = 0,
 ) -> Piece:
     """Return a model as one piece. It returns what the model returns, in this order, and then what nothing reads."""
@@ -67,7 +66,7 @@ def complete(
     types: Mapping[str, TensorType],
     roles: Mapping[str, Role],
     returned: Sequence[str],
-    dialect: str = DEFAULT,
+    dialect: str,
     opset: int = 0,
     inputs: Sequence[str] = (),
 ) -> Piece:
@@ -99,7 +98,7 @@ def halves(piece: Piece) -> Iterator[Piece]:
     graph = piece.graph
     if len(graph.nodes) > 1:
         roles = {item.value.name: item.role for item in graph.inputs}
-        for part in pieces(graph.nodes, graph.types, roles, len(graph.nodes) // 2, (), graph.dialect, graph.opset):
+        for part in pieces(graph.nodes, graph.types, roles, len(graph.nodes) // 2, graph.dialect, graph.opset):
             names = {**piece.origins, **piece.made}
             origins, made = ({own: names[name] for own, name in each.items()} for each in (part.origins, part.made))
             yield Piece(part.graph, origins, made)
@@ -129,8 +128,8 @@ def piece_of(
     nodes: Sequence[Node],
     types: Mapping[str, TensorType],
     roles: Mapping[str, Role],
-    returned: Collection[str] = (),
-    dialect: str = DEFAULT,
+    returned: Collection[str],
+    dialect: str,
     opset: int = 0,
     also: Sequence[str] = (),
 ) -> Piece:

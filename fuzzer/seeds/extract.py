@@ -134,7 +134,7 @@ def _pieces(resolved: Resolved, size: int) -> Iterator[Piece]:
     if dialect_named(dialect).is_file and not resolved.lacking and 0 < len(nodes) <= size:
         yield whole(nodes, types, roles, resolved.returned, dialect, opset)
     else:
-        yield from pieces(nodes, types, roles, size, dialect=dialect, opset=opset)
+        yield from pieces(nodes, types, roles, size, dialect, opset)
 
 
 def _case(resolved: Resolved, key: str, piece: Piece, validity: Validity) -> Case:

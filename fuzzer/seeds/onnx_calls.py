@@ -57,6 +57,7 @@ def in_rows_of_onnx(graph: OnnxGraph, path: Path, given: Mapping[str, Array] = {
     lacking = Counter((title_of(step.node), step.why_not) for step in kept if step.call is None)
     return Resolved(
         path.stem,
+        DIALECT.name,
         tuple(step.call for step in kept if step.call),
         types,
         len(kept),
@@ -66,7 +67,6 @@ def in_rows_of_onnx(graph: OnnxGraph, path: Path, given: Mapping[str, Array] = {
         kept_numbers(graph),
         frozenset(graph.inputs),
         graph.outputs,
-        DIALECT.name,
         graph.opset,
         graph.open,
         frozenset(step.call.results[0].name for step in kept if step.call and _needs_numbers(step, step.call, graph)),

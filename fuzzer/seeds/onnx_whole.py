@@ -47,6 +47,7 @@ def whole_file(graph: OnnxGraph, path: Path, given: Mapping[str, Array] = {}) ->
         calls = file.calls()
     return Resolved(
         path.stem,
+        DIALECT.name,
         calls,
         file.types,
         len(nodes),
@@ -56,7 +57,6 @@ def whole_file(graph: OnnxGraph, path: Path, given: Mapping[str, Array] = {}) ->
         kept,
         frozenset(graph.inputs),
         graph.outputs,
-        DIALECT.name,
         graph.opset,
         graph.open,
         unlisted=file.unlisted,

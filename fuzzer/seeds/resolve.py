@@ -10,8 +10,8 @@ from fuzzer.seeds import unlisted
 from fuzzer.seeds.aten_names import in_table_form
 from fuzzer.seeds.program import Program, Step
 from fuzzer.seeds.row_of_call import NoRow, node_of
-from generators.dialect_names import DEFAULT
 from generators.graph import Array, Node, Role, TensorType
+from generators.torch.dialect import DIALECT
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,7 @@ class Resolved:
     """A model in one dialect.
 
     name       of its file
+    dialect    of the rows
     nodes      of all steps that have rows, in order, with the names of the file
     types      of all values, also between the calls of one step
     steps      the number of steps of the program; `mapped` is how many of them have rows
@@ -27,7 +28,6 @@ class Resolved:
     constants  the model's own numbers that cases keep
     inputs     what the model is given
     returned   the outputs of the model, where they are known
-    dialect    of the rows
     opset      of the file; 0 for a dialect without opsets
     open       the names of the sizes of inputs that the file leaves open; "" for a size that is a number. The types
                have a number in place of each
@@ -36,6 +36,7 @@ class Resolved:
     """
 
     name: str
+    dialect: str
     nodes: tuple[Node, ...]
     types: Mapping[str, TensorType]
     steps: int
@@ -45,7 +46,6 @@ class Resolved:
     constants: Mapping[str, Array] = field(default_factory=dict)
     inputs: frozenset[str] = frozenset()
     returned: tuple[str, ...] = ()
-    dialect: str = DEFAULT
     opset: int = 0
     open: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     from_open: frozenset[str] = frozenset()
@@ -82,6 +82,7 @@ def resolve(program: Program, *, whole: bool = False) -> Resolved:
     inputs = program.types.keys() - {name for step in program.steps for name in step.results} - program.roles.keys()
     return Resolved(
         program.name,
+        DIALECT.name,
         nodes,
         types,
         steps,

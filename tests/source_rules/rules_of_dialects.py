@@ -30,6 +30,7 @@ FOLDERS = tuple(
 )
 """The folders of the dialects that docs/dialects.md lists."""
 
+AN_OPTION = "an option that is not given"
 COMPILED = "the variant of lanes that compile the model itself"
 LANGUAGE = "TVM's graph language"
 
@@ -112,7 +113,43 @@ def named_dialects(file: SourceFile) -> Iterator[Place]:
                 yield Place(each.lineno, f"whether {ast.unparse(each)}")
 
 
+def uses_of_the_default(file: SourceFile) -> Iterator[Place]:
+    """Where a dialect is one because nobody names another."""
+    if "generators.dialect_names.DEFAULT" not in file.imports_with_types:
+        return
+    for node in file.nodes:
+        match node:
+            case ast.Name(id="DEFAULT", ctx=ast.Load()):
+                yield Place(node.lineno, "DEFAULT")
+
+
 RULES = (
+    Rule(
+        says="a dialect is the default one where a user, a file or a test names none, and nowhere else",
+        places=uses_of_the_default,
+        exceptions={
+            "generators/graph.py": (1, "a file of a case that names none is one of PyTorch"),
+            "generators/builder.py": (1, "tests build graphs by hand, most of them of PyTorch"),
+            "oracles/lane.py": (1, "lanes of engines that no dialect has"),
+            "fuzzer/lanes/__init__.py": (1, "names of lanes that a user gives without a dialect"),
+            "fuzzer/commands/bench.py": (2, AN_OPTION),
+            "fuzzer/commands/gen.py": (2, AN_OPTION),
+            "fuzzer/commands/ops_options.py": (1, AN_OPTION),
+            "fuzzer/commands/sweep_options.py": (1, AN_OPTION),
+            "fuzzer/commands/diff_run.py": (1, "two toolchains whose differences are not known"),
+            "fuzzer/difference/cases.py": (1, "two toolchains whose differences are not known"),
+            "fuzzer/api/pass_check.py": (1, "`check_pass` draws cases of PyTorch"),
+            "fuzzer/campaign/plan/selection.py": (2, "names of operators that a user gives without a dialect"),
+            "fuzzer/campaign/plan/settings.py": (2, AN_OPTION),
+            "fuzzer/campaign/lanes/lane_purposes.py": (1, "what other lanes are for is said by those of PyTorch"),
+            "fuzzer/evaluation/false_alarms.py": (1, AN_OPTION),
+            "fuzzer/evaluation/generation.py": (1, AN_OPTION),
+            "fuzzer/evaluation/samples.py": (2, "a file that names none"),
+            "fuzzer/evaluation/sweep.py": (1, AN_OPTION),
+            "fuzzer/seeds/imported.py": (1, "a line for people, which names a dialect where it is another"),
+        },
+        example="from generators.dialect_names import DEFAULT\nrows = ops[DEFAULT]",
+    ),
     Rule(
         says="code names a dialect in its folders alone",
         places=named_dialects,

@@ -11,7 +11,6 @@ from fuzzer.triage.scope.open_sizes import opened
 from generators.builder import Limits
 from generators.choice import ChoiceSource
 from generators.dialect import dialect_named
-from generators.dialect_names import DEFAULT
 from generators.graph import Case, Invalid, Role
 from generators.mutate import TYPES, mutate
 
@@ -44,9 +43,7 @@ def kind_of(seed: int, index: int) -> Kind:
     return Kind.COMBINED if percent <= VARIED + COMBINED else Kind.MUTATED
 
 
-def draw_around(
-    source: ChoiceSource, around: Around, kind: Kind, limits: Limits, origin: str, dialect: str = DEFAULT
-) -> Case:
+def draw_around(source: ChoiceSource, around: Around, kind: Kind, limits: Limits, origin: str, dialect: str) -> Case:
     """Draw a case of this kind. It has operators of the model alone, and the guards that these need."""
     pieces = [case for case in around.pieces.values() if case.graph.dialect == dialect]
     piece, ops = source.choice(pieces), around.ops[dialect]

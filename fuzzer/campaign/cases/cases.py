@@ -25,7 +25,6 @@ from fuzzer.seeds import corpus
 from fuzzer.system.files import open_plain, opened_folder
 from generators.choice import ChoiceSource
 from generators.dialect import dialect_named
-from generators.dialect_names import DEFAULT
 from generators.drawn_graph import DrawnGraph
 from generators.graph import Case, Invalid
 from generators.limits import Limits, of_large_tensors
@@ -120,9 +119,7 @@ class CaseSource:
     def mix(self, source: ChoiceSource, dialect: str) -> Sequence[Op]:
         return mixes_of(dialect).mix(source) if self._draws_all_of(dialect) else self.settings.ops[dialect]
 
-    def draw(
-        self, source: ChoiceSource, index: int, ops: Sequence[Op] | None = None, dialect: str = DEFAULT
-    ) -> DrawnGraph:
+    def draw(self, source: ChoiceSource, index: int, dialect: str, ops: Sequence[Op] | None = None) -> DrawnGraph:
         """Draw the graph of a new case from `ops`, or, where None, from a mix of operators that is drawn as well. Some
         tests draw for a pass (`pass_tests`)."""
         origin, limits = f"seed {self.seed} test {index}", self.settings.limits

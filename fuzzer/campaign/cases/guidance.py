@@ -110,7 +110,7 @@ class Guidance:
         wanted = DRAWN_ANEW if kept else CANDIDATES
         count = max(FEWEST_DRAWN, min(wanted, DRAWN_FOR_ALL_WORKERS // self.settings.workers))
         streams = (choices(self.seed, index, Stream.FIRST_CANDIDATE, number) for number in range(count))
-        candidates = [self.case_source.draw(source, index, ops, dialect) for source in streams]
+        candidates = [self.case_source.draw(source, index, dialect, ops) for source in streams]
         with self._lock:
             best, *others = sorted((*candidates, *kept), key=lambda each: self.worth(each.graph), reverse=True)
             kept[:] = others[:KEPT]

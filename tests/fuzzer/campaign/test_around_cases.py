@@ -74,14 +74,14 @@ def test_each_kind_has_its_share() -> None:
 @pytest.mark.slow
 @given(st.integers(0, 10_000))
 def test_a_varied_piece_keeps_its_calls(index: int) -> None:
-    case = draw_around(NumpySource(5, index), AROUND, Kind.VARIED, Limits(), "")
+    case = draw_around(NumpySource(5, index), AROUND, Kind.VARIED, Limits(), "", "torch")
     check(case)
     assert case.graph.ops in (LARGE.graph.ops, SMALL.graph.ops)
 
 
 @pytest.mark.slow
 def test_types_vary_in_dtype_shape_layout_and_open_sizes() -> None:
-    made = [draw_around(NumpySource(6, index), AROUND, Kind.VARIED, Limits(), "") for index in range(200)]
+    made = [draw_around(NumpySource(6, index), AROUND, Kind.VARIED, Limits(), "", "torch") for index in range(200)]
     items = [case.bound.inputs[0] for case in made if len(case.graph.nodes) == 1]
     assert len({item.value.type.dtype for item in items}) > 3
     assert len({item.value.type.sizes for item in items}) > 5
@@ -91,7 +91,7 @@ def test_types_vary_in_dtype_shape_layout_and_open_sizes() -> None:
 
 @given(st.integers(0, 10_000))
 def test_a_combination_is_a_new_graph_of_the_operators(index: int) -> None:
-    case = draw_around(NumpySource(7, index), AROUND, Kind.COMBINED, Limits(), "mine")
+    case = draw_around(NumpySource(7, index), AROUND, Kind.COMBINED, Limits(), "mine", "torch")
     check(case)
     assert case.origin == "mine"
     assert set(case.graph.ops) <= GUARDED
@@ -145,7 +145,7 @@ def test_a_campaign_around_a_model_draws_both_dialects(guided: bool, tmp_path: P
 
 def test_where_no_operator_begins_a_graph_a_piece_is_mutated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("generators.random_graph.ATTEMPTS_PER_NODE", 0)
-    case = draw_around(NumpySource(8), AROUND, Kind.COMBINED, Limits(), "mine")
+    case = draw_around(NumpySource(8), AROUND, Kind.COMBINED, Limits(), "mine", "torch")
     check(case)
     assert case.origin != "mine"
 

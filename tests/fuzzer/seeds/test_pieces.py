@@ -30,7 +30,7 @@ def chain(count: int) -> Graph:
 
 def test_stretches_overlap_by_half() -> None:
     graph = chain(7)
-    found = [piece.graph.ops for piece in pieces(graph.nodes, graph.types, {}, 4)]
+    found = [piece.graph.ops for piece in pieces(graph.nodes, graph.types, {}, 4, "torch")]
     assert found == [("relu", "neg", "relu", "neg"), ("relu", "neg", "relu", "neg"), ("relu", "neg", "relu")]
 
 
@@ -40,7 +40,7 @@ def test_a_piece_is_a_graph_of_its_own() -> None:
         [("v0", "relu", "x0"), ("v1", "linear", "v0 w0"), ("v2", "neg", "v1"), ("v3", "add", "v2 v1")],
         "v3",
     )
-    *_, piece = pieces(graph.nodes, graph.types, {"w0": Role.PARAM}, 2)
+    *_, piece = pieces(graph.nodes, graph.types, {"w0": Role.PARAM}, 2, "torch")
     assert piece.graph == graph_of({"x0": "float32[2,4]"}, [("v0", "neg", "x0"), ("v1", "add", "v0 x0")], "v1")
     assert piece.origins == {"x0": "v1"}
 
@@ -51,14 +51,17 @@ def test_what_is_not_connected_is_apart_and_every_node_is_somewhere() -> None:
         [("v0", "relu", "x0"), ("v1", "neg", "x1"), ("v2", "abs", "v0"), ("v3", "exp", "v1")],
         "v2 v3",
     )
-    assert [piece.graph.ops for piece in pieces(graph.nodes, graph.types, {}, 20)] == [("relu", "abs"), ("neg", "exp")]
+    assert [piece.graph.ops for piece in pieces(graph.nodes, graph.types, {}, 20, "torch")] == [
+        ("relu", "abs"),
+        ("neg", "exp"),
+    ]
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 8, 20])
 @pytest.mark.parametrize("count", [1, 2, 7, 21, 40])
 def test_every_node_is_in_a_piece_and_none_is_too_long(size: int, count: int) -> None:
     graph = chain(count)
-    found = list(pieces(graph.nodes, graph.types, {}, size))
+    found = list(pieces(graph.nodes, graph.types, {}, size, "torch"))
     assert max(len(piece.graph.nodes) for piece in found) <= size
     starts = {piece.origins["x0"] for piece in found}
     covered = {"x0" if name == "x0" else int(name[1:]) + 1 for name in starts}
@@ -206,10 +209,10 @@ def test_halves_of_a_piece_know_where_its_inputs_come_from() -> None:
         [("v5", "linear", "x7 w7"), ("v6", "neg", "v5"), ("v8", "abs", "v6"), ("v9", "relu", "v8")],
         "v9",
     )
-    (piece,) = pieces(graph.nodes, graph.types, {"w7": Role.PARAM}, 20)
+    (piece,) = pieces(graph.nodes, graph.types, {"w7": Role.PARAM}, 20, "torch")
     assert piece.origins == {"x0": "x7", "w0": "w7"}
     found = list(halves(piece))
     assert [part.graph.ops for part in found] == [("linear", "neg"), ("neg", "abs"), ("abs", "relu")]
     assert found[0].origins == {"x0": "x7", "w0": "w7"}
-    (whole,) = pieces(graph.nodes[:1], graph.types, {}, 20)
+    (whole,) = pieces(graph.nodes[:1], graph.types, {}, 20, "torch")
     assert list(halves(whole)) == []
