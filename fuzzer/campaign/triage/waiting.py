@@ -12,11 +12,12 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 from fuzzer.campaign.store.layout import ASIDE, FOLDER_FILES, PARKED, WAITING
-from fuzzer.campaign.triage import waiting_item
+from fuzzer.campaign.triage import attempts, waiting_item
 from fuzzer.campaign.triage.attempts import Event
 from fuzzer.campaign.triage.priority import Traits, distance
 from fuzzer.campaign.triage.provisional import Key
@@ -28,7 +29,8 @@ from fuzzer.system.files import copy_folder, make_folder, open_plain, opened_fol
 from fuzzer.system.terminal import campaign_option, command, say
 from fuzzer.system.untrusted_files import free_for_file
 from fuzzer.triage.investigate import Sighting
-from fuzzer.triage.suspect import NO_SUSPECT, Suspect
+from fuzzer.triage.suspect import NO_SUSPECT, Certainty, Suspect
+from fuzzer.triage.suspicion import calls_of
 from generators.graph import Case
 from generators.plain_file import MOST_TEXT, read_plain
 from oracles.finding import Component
@@ -144,7 +146,7 @@ class Queue:
 
     def take(self, may_wait: Callable[[], bool] = never, tests_run: Callable[[], bool] = never) -> Item | None:
         """The sighting to investigate now: the first in order, unless one like it is investigated. None where there is
-        none. Call `begin` with it, and then `done`, `failed` or `put_back`.
+        none. Call `begin` with it, and then `done`, `leave`, `failed` or `put_back`.
 
         An investigation that goes on may bring others, or keep one like it from being taken, and so may a test where
         `tests_run` returns True. Wait for their ends while `may_wait` returns True."""
@@ -225,6 +227,24 @@ class Queue:
                 with suppress(OSError):  # the disk may be full
                     item.attempts.note(item.folder, Event.STOPPED)
             self._return(item)
+
+    def leave(self, item: Item, case: Case, sighting: Sighting, versions: dict[str, str]) -> None:
+        """Let a sighting wait for the rest of its investigation, as a smaller case that shows it."""
+        suspect = item.suspect
+        if suspect.certainty is not Certainty.SEEN:
+            suspect = replace(calls_of(case), part=suspect.part, shows_as=suspect.shows_as)
+        doc = waiting_item.document(case, sighting, versions, suspect)
+        with self._changed:
+            if self.is_gone(item):
+                return
+            item.attempts.note(item.folder, Event.LEFT)
+            if (folder := self.folder / WAITING / doc.slug).exists():  # another sighting has become this case
+                self._return(item)
+                return
+            smaller = waiting_item.written(folder, doc, case, read_plain(item.folder / attempts.NAME, MOST_TEXT))
+            remove_folder(item.folder)
+            self._in_work.pop(item.name, None)
+            self._wait(smaller)
 
     def is_gone(self, item: Item) -> bool:
         """Whether the user has removed the folder of the sighting, which is then forgotten."""

@@ -77,9 +77,10 @@ class Item:
 
     def worth(self, *, whatever_it_costs: bool) -> tuple[int, float]:
         """The cause of the item with the highest worth is investigated next. What was tried less often goes first: an
-        investigation that fails holds up no other."""
+        investigation that fails, or that takes long, holds up no other."""
         cost = 1.0 if whatever_it_costs else expected_seconds(self.kind, self.stage, self.lane)
-        return -self.attempts.begun, self.severity * (LEAST_DISTANCE + self.distance) / cost
+        tried = self.attempts.begun - (self.attempts.left if whatever_it_costs else 0)
+        return -tried, self.severity * (LEAST_DISTANCE + self.distance) / cost
 
     @property
     def order_in_cause(self) -> tuple[int, bool, int, str]:
@@ -115,14 +116,14 @@ def document(case: Case, sighting: Sighting, versions: dict[str, str], suspect: 
     return msgspec.structs.replace(named, evidence=evidence, suspect=suspect)
 
 
-def written(folder: Path, doc: FindingDoc, case: Case) -> Item:
-    """Write the folder of a new sighting."""
+def written(folder: Path, doc: FindingDoc, case: Case, attempted: bytes = b"") -> Item:
+    """Write the folder of a new sighting. `attempted` is its file `attempts.txt`."""
     text, tensors = case_file.encode(case)
     files = {
         case_file.JSON_NAME: text,
         case_file.TENSORS_NAME: tensors,
         finding_file.NAME: finding_file.encode(doc),
-        attempts.NAME: b"",
+        attempts.NAME: attempted,
     }
     make_folder(folder.parent, folder.parents[1])
     write_folder(folder, files)

@@ -151,7 +151,7 @@ def test_what_is_severe_for_its_cost_comes_first(tmp_path: Path) -> None:
     queue.add(case("neg"), error("error"), VERSIONS)
     queue.add(case("abs"), wrong(), VERSIONS)
     queue.add(case("exp"), wrong(Kind.DIED), VERSIONS)
-    order = [Kind.INTERNAL_ERROR, Kind.WRONG_VALUE, Kind.REJECTED, Kind.DIED]
+    order = [Kind.REJECTED, Kind.INTERNAL_ERROR, Kind.WRONG_VALUE, Kind.DIED]
     assert [taken(queue).kind for _ in range(4)] == order
     assert queue.take() is None
 
@@ -246,7 +246,7 @@ def test_what_was_tried_less_often_comes_first(tmp_path: Path) -> None:
     """A sighting that difftvm cannot investigate, or whose process is killed, holds up no other."""
     queue = Queue(tmp_path)
     queue.add(case("abs"), wrong(), VERSIONS)
-    queue.add(case("relu"), error(kind=Kind.REJECTED), VERSIONS)
+    queue.add(case("relu"), error(kind=Kind.CHECKER_GAP), VERSIONS)
     severe = taken(queue)
     assert severe.ops == {"abs"}
     queue.begin(severe)
@@ -357,6 +357,43 @@ def test_what_this_machine_cannot_show_waits_untouched(tmp_path: Path) -> None:
     queue = Queue(tmp_path, machine=there)
     assert queue.lacking == {}
     assert len({taken(queue).name for _ in range(4)}) == 4, "of two with one message, one at a time"
+
+
+def test_an_investigation_that_goes_on_later_waits_as_a_smaller_case(tmp_path: Path) -> None:
+    queue = Queue(tmp_path)
+    for _ in range(2):
+        queue.add(case("relu", "abs", "neg"), error(), VERSIONS)
+    item = taken(queue)
+    queue.begin(item)
+    queue.leave(item, case("relu", "abs"), error(), VERSIONS)
+    assert len(folders(tmp_path)) == len(queue) == 1
+    for each in (queue, Queue(tmp_path)):
+        smaller = taken(each)
+        assert (smaller.calls, smaller.suspect.operators) == (2, ("relu", "abs"))
+        assert smaller.attempts == Attempts(tests=2, begun=1, left=1)
+        assert smaller.read()[0].graph.ops == ("relu", "abs")
+
+
+def test_what_goes_on_later_comes_after_the_others_but_where_it_is_the_most_severe_in_its_turn(tmp_path: Path) -> None:
+    queue = Queue(tmp_path)
+    queue.add(case("relu", "abs"), wrong(), VERSIONS)
+    severe = taken(queue)
+    queue.begin(severe)
+    for op in ("neg", "exp", "sin", "cos", "tanh"):
+        queue.add(case(op), error(f"no layout of {op}"), VERSIONS)
+    queue.leave(severe, case("relu"), wrong(), VERSIONS)
+    kinds = [taken(queue).kind for _ in range(5)]
+    assert kinds == [*[Kind.INTERNAL_ERROR] * 3, Kind.WRONG_VALUE, Kind.INTERNAL_ERROR]
+
+
+def test_parts_of_an_investigation_are_no_ends_of_its_process(tmp_path: Path) -> None:
+    queue = Queue(tmp_path)
+    queue.add(case("relu", "abs"), error(), VERSIONS)
+    for _ in range(MOST_KILLED + 1):
+        item = taken(queue)
+        queue.begin(item)
+        queue.leave(item, item.read()[0], error(), VERSIONS)
+    assert (len(queue), queue.parked, len(folders(tmp_path))) == (1, 0, 1)
 
 
 @pytest.mark.slow
