@@ -84,6 +84,7 @@ class Scopes:
             if slug is None:
                 return False
             self._left.remove(slug)
+            self._seconds += USUAL_SECONDS  # so that another worker begins no other one meanwhile
         folder, lab = self._store.crashes / slug, MeteredLab(self._lab)
         try:
             with lab.during(Step.SCOPE):
@@ -97,9 +98,10 @@ class Scopes:
         except Exception as error:  # an error of difftvm costs one scope, not the campaign
             kept = self._store.keep_failed_scope(slug, "".join(traceback.format_exception(error)))
             say(f"{folder}: difftvm itself failed while it looked for the scope ({error}); continuing; see {kept}")
+        finally:
+            with self._lock:
+                self._seconds += SUPERVISOR_TOO * lab.cpu_seconds - USUAL_SECONDS
         self._store.add_costs(lab.by_step)
-        with self._lock:
-            self._seconds += SUPERVISOR_TOO * lab.cpu_seconds
         return True
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from fuzzer.campaign.triage import attempts, waiting_item
 from fuzzer.campaign.triage.attempts import Event
 from fuzzer.campaign.triage.priority import Traits, distance
 from fuzzer.campaign.triage.provisional import Key
-from fuzzer.campaign.triage.waiting_item import Item
+from fuzzer.campaign.triage.waiting_item import Item, Turn
 from fuzzer.findings.this_machine import lacking
 from fuzzer.lanes.base.availability import THIS, Machine
 from fuzzer.signature import Signature
@@ -43,9 +43,10 @@ MOST_OF_ONE_KEY = 200
 """How many wrong results or deaths with the same coarse signature wait before every other one is counted only: where a
 target is broken, each test shows one."""
 
-SEVERE_IN_TURN = 5
+IN_TURN: Mapping[Turn, int] = {Turn.SEVERE: 5, Turn.CHEAP: 2}
 """Each fifth sighting that is taken is the most severe one, whatever it costs: deaths and runs without an end do not
-wait behind all that is cheap."""
+wait behind all that is cheap. Each second one of the others is one that costs least: a refusal of an importer, which
+takes half a second, does not wait for a thousand tests."""
 
 MET = ".met"
 """The file of `waiting/` with the names of the sightings that other campaigns brought."""
@@ -98,6 +99,13 @@ class Queue:
         with self._changed:
             every = (*self._waiting.values(), *self._in_work.values())
             return len({item.cause for item in every if item.key.component is Component.TVM} - self._confirmed)
+
+    def others_wait(self, item: Item) -> bool:
+        """Whether this run may investigate other provisional causes in TVM, too."""
+        with self._changed:
+            others = (each for each in self._waiting.values() if self._is_wanted(each) and not each.lacking)
+            unconfirmed = {each.cause for each in others if each.key.component is Component.TVM} - self._confirmed
+            return bool(unconfirmed - {item.cause})
 
     def confirm(self, causes: Iterable[Key]) -> list[Item]:
         """A finding confirms causes: their sightings come after those of all others. Return those that wait."""
@@ -172,11 +180,11 @@ class Queue:
             if best is None or item.order_in_cause < best.order_in_cause:
                 causes[item.cause] = item
         self._taken += 1
-        severe = self._taken % SEVERE_IN_TURN == 0
+        turn = next((each for each, number in IN_TURN.items() if self._taken % number == 0), Turn.USUAL)
 
-        def order(item: Item) -> tuple[bool, bool, int, tuple[int, float]]:
+        def order(item: Item) -> tuple[bool, bool, int, tuple[int, float, float]]:
             is_of_tvm, is_new = item.key.component is Component.TVM, item.cause not in self._confirmed
-            return is_of_tvm, is_new, -self._done[item.cause], item.worth(whatever_it_costs=severe)
+            return is_of_tvm, is_new, -self._done[item.cause], item.worth(turn)
 
         return max(causes.values(), key=order)
 
@@ -244,6 +252,8 @@ class Queue:
             smaller = waiting_item.written(folder, doc, case, read_plain(item.folder / attempts.NAME, MOST_TEXT))
             remove_folder(item.folder)
             self._in_work.pop(item.name, None)
+            if self._only:
+                self._only |= {smaller.name}
             self._wait(smaller)
 
     def is_gone(self, item: Item) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 from pathlib import Path
 
 import msgspec
@@ -34,6 +35,14 @@ from oracles.lane import LaneSpec
 from oracles.outcome import Stage
 
 _NAMED = {lane.name: lane for lane in EVERY_LANE}
+
+
+class Turn(Enum):
+    """What is investigated next: what is worth most for its cost, the most severe, or what costs least."""
+
+    USUAL = auto()
+    SEVERE = auto()
+    CHEAP = auto()
 
 
 @dataclass(slots=True)
@@ -75,12 +84,18 @@ class Item:
     def ops(self) -> frozenset[str]:
         return frozenset(self.traits.operators)
 
-    def worth(self, *, whatever_it_costs: bool) -> tuple[int, float]:
+    def worth(self, turn: Turn = Turn.USUAL) -> tuple[int, float, float]:
         """The cause of the item with the highest worth is investigated next. What was tried less often goes first: an
         investigation that fails, or that takes long, holds up no other."""
-        cost = 1.0 if whatever_it_costs else expected_seconds(self.kind, self.stage, self.lane)
-        tried = self.attempts.begun - (self.attempts.left if whatever_it_costs else 0)
-        return -tried, self.severity * (LEAST_DISTANCE + self.distance) / cost
+        tried, worth = self.attempts.begun, self.severity * (LEAST_DISTANCE + self.distance)
+        cost = expected_seconds(self.kind, self.stage, self.lane)
+        match turn:
+            case Turn.USUAL:
+                return -tried, worth / cost, 0.0
+            case Turn.SEVERE:
+                return self.attempts.left - tried, worth, 0.0
+            case Turn.CHEAP:
+                return -tried, -cost, worth
 
     @property
     def order_in_cause(self) -> tuple[int, bool, int, str]:

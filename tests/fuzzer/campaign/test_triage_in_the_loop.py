@@ -192,7 +192,10 @@ def test_an_investigation_that_is_cut_short_begins_anew_in_the_next_run(tmp_path
 
 
 @pytest.mark.slow
-def test_triage_gets_its_share_while_tests_run_and_the_rest_of_the_time_after_them(tmp_path: Path) -> None:
+def test_triage_gets_its_share_while_tests_run_and_the_rest_of_the_time_after_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fuzzer.campaign.triage.triage.PARTS", 0)
     sins = {f"number {number}": refused(number) for number in range(8)}
     at: dict[str, int] = {}
 
