@@ -24,12 +24,14 @@ Key = tuple[str, LaneSpec]
 class Effort:
     """The limits of a reduction: calls of the predicate, and seconds of `clock`, by default the wall's.
 
-    A reduction that reaches its limit of seconds may give another result next time.
+    A reduction that reaches its limit of seconds may give another result next time. Where it `is_part`, it may go on
+    later.
     """
 
     calls: int = 150
     seconds: float = 120.0
     clock: Callable[[], float] = field(default=time.monotonic, repr=False, compare=False)
+    is_part: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,12 @@ class CandidateChecks:
     @property
     def exhausted(self) -> bool:
         """Whether a limit is reached."""
-        return self.calls >= self._effort.calls or self._effort.clock() > self._deadline
+        return self.calls >= self._effort.calls or self.is_late
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the limit of the seconds is reached."""
+        return self._effort.clock() > self._deadline
 
     def results(self, candidates: Iterable[Candidate]) -> Iterator[tuple[Candidate, Reproduction]]:
         """Yield each candidate with its result, in order. Raise `EffortUsedUp` if the next call exceeds a limit."""

@@ -25,6 +25,7 @@ from fuzzer.triage.reproduce import (
     as_run_on,
     judged_by,
     judged_run,
+    observe,
     reproduces,
     try_candidate,
     up_to_failure,
@@ -69,6 +70,21 @@ class Sighting:
     signature: Signature
     finding: Finding
     lanes: tuple[LaneSpec, ...]
+
+
+class Unfinished(Exception):
+    """The seconds of a reduction are used up, and its case still has several calls.
+
+    case      the smallest case so far that shows the failure
+    sighting  the failure as this case shows it
+    others    other failures of TVM that the reduction found
+    costs     what the investigation cost, by step
+    """
+
+    def __init__(self, case: Case, sighting: Sighting, others: tuple[tuple[Case, Sighting], ...]) -> None:
+        super().__init__("the seconds of a reduction are used up")
+        self.case, self.sighting, self.others = case, sighting, others
+        self.costs: CostBySteps = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,9 +178,15 @@ def investigate(
     other tests. `fuzz minimize` uses all cores. Raise `MachineLacks` where the machine lacks something that a judgement
     needs, again and again. `effort` limits the reduction of a failure of TVM's. With
     `own_operators`, the case is of a person's model, and no call becomes one of an operator that the case has not.
+    Raise `Unfinished` where the effort is a part, its seconds are used up and the case has several calls: the caller
+    goes on with the smaller case later.
     """
     metered = MeteredLab(lab)
-    named = _confirmed_and_reduced(metered, case, sighting, width, effort, own_operators)
+    try:
+        named = _confirmed_and_reduced(metered, case, sighting, width, effort, own_operators)
+    except Unfinished as unfinished:
+        unfinished.costs = metered.by_step
+        raise
     found = named.found
     if not found.flaky and found.finding.kind not in EXPENSIVE_KINDS:
         with metered.during(Step.BLAME):
@@ -224,12 +246,25 @@ def _confirmed_and_reduced(
     if may_run_in_used_children(sighting.finding):
         with lab.during(Step.REDUCE):
             reduction = _reduced(lab.run, subject, sighting, width, effort, confirmed=False)
+            if effort.is_part:
+                _go_on_later(lab.run, sighting, reduction)
         others = _other_sightings(reduction)
         named = _named_in_fresh_children(lab, case, sighting, reduction)
     if named is None:
         named = _in_fresh_children(lab, subject, sighting, width, effort)
         others = _one_of_each((*others, *named.found.other_failures))
     return replace(named, found=replace(named.found, other_failures=others))
+
+
+def _go_on_later(run: RunLanes, sighting: Sighting, reduction: Reduction) -> None:
+    """Raise `Unfinished` where the seconds of a reduction are used up and several calls are left."""
+    if not reduction.late or len(reduction.case.graph.nodes) == 1:
+        return
+    observation = observe(run, reduction.case, reduction.lane, sighting.signature)
+    same = (each for each in observation.findings if sighting.signature.same_failure(signature_of(each)))
+    if (finding := next(same, None)) is not None:
+        smaller = Sighting(signature_of(finding), finding, (reduction.lane,))
+        raise Unfinished(reduction.case, smaller, _other_sightings(reduction))
 
 
 def _one_of_each(others: Iterable[tuple[Case, Sighting]]) -> tuple[tuple[Case, Sighting], ...]:

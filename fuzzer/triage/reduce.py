@@ -40,6 +40,7 @@ class Reduction:
 
     calls           how many calls of the predicate were needed
     finished        whether the fixpoint was reached before a limit
+    late            whether the limit was that of the seconds
     steps           the reducers whose candidates were accepted, in order
     other_failures  one for each coarse signature
     ahead           how many further calls were made in advance and not needed
@@ -57,6 +58,7 @@ class Reduction:
     ahead: int = 0
     gone: bool = False
     places: tuple[str, ...] = ()
+    late: bool = False
 
 
 def reduce(
@@ -93,6 +95,7 @@ def reduce(
         checks.ahead,
         search.gone,
         tuple(node.results[0].name for node in smallest.graph.nodes),
+        not search.finished and checks.is_late,
     )
 
 

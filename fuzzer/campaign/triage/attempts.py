@@ -32,6 +32,7 @@ class Event(StrEnum):
     BEGUN = "begun"  # an investigation began
     STOPPED = "stopped"  # the investigation ended with its run, and is no attempt
     FAILED = "failed"  # an error of difftvm ended the investigation
+    LEFT = "left"  # the investigation had its CPU seconds, and goes on after others
     ANEW = "anew"  # the attempts before this line do not count
 
 
@@ -44,19 +45,21 @@ class Attempts:
 
     tests   how many tests showed it
     begun   investigations that were begun and not stopped
-    failed  those of them that an error of difftvm ended. The others ended with their process, or go on
+    failed  those of them that an error of difftvm ended
+    left    those of them that had their CPU seconds. The others ended with their process, or go on
     """
 
     tests: int = 1
     begun: int = 0
     failed: int = 0
+    left: int = 0
 
     @property
     def why_used_up(self) -> str:
         """Why the sighting is parked; "" where it is not."""
         if self.failed >= MOST_FAILED:
             return f"{self.failed} investigations failed"
-        killed = self.begun - self.failed
+        killed = self.begun - self.failed - self.left
         return f"{killed} investigations ended with their process" if killed >= MOST_KILLED else ""
 
     def note(self, folder: Path, event: Event, error: str = "") -> None:
@@ -79,8 +82,10 @@ class Attempts:
                 self.begun = max(0, self.begun - 1)
             case Event.FAILED:
                 self.failed += 1
+            case Event.LEFT:
+                self.left += 1
             case Event.ANEW:
-                self.begun = self.failed = 0
+                self.begun = self.failed = self.left = 0
 
 
 def read(folder: Path) -> Attempts:

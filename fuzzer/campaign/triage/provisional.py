@@ -6,7 +6,8 @@ confirmed. Then those of the finding's converter are its further sightings, and 
 causes of which nothing is confirmed.
 
 Other sightings are one cause where they show in the same way, with the same importer and target, and are suspected of
-operators of the same name (`conv1d` and `conv2d`, `div` and `div_scalar`). One whose suspect is one of a few operators
+operators of the same name (`conv1d` and `conv2d`, `div` and `div_scalar`). Wrong dtypes of
+what PyTorch computes by products of matrices are one cause (`PRODUCTS`). One whose suspect is one of a few operators
 joins the largest cause of one of these. A failure with a message joins the wrong types of an operator where a wrong
 type of this operator has led to it.
 """
@@ -31,12 +32,29 @@ FEW = 3
 """How many operators a suspect may be one of, for its sighting to join the cause of one of them."""
 
 
+_LAYERS = ("gru", "lstm", "rnn_relu", "rnn_tanh")
+PRODUCTS = frozenset(
+    {
+        *("addbmm", "addmm", "addmv", "baddbmm", "bmm", "chain_matmul", "einsum", "linear", "matmul", "matrix_power"),
+        *("mm", "mv", "tensordot", "tensordot_dims"),
+        *(f"{layer}{form}" for layer in _LAYERS for form in ("", "_cell", "_unbatched", "_zero_state")),
+    }
+)
+"""Operators of PyTorch whose exported programs multiply matrices. Wrong dtypes of all of these that were labelled by
+hand have one cause: TVM's importer says that a product of matrices is float32."""
+
+
+def _name(kind: Kind, operator: str) -> str:
+    """What operators have in common whose failures of this kind are one cause."""
+    return "matmul" if kind is Kind.WRONG_DTYPE and operator in PRODUCTS else name_of(operator)
+
+
 def key_of_cause(signature: Signature, lane: LaneSpec, suspect: Suspect, ops: Iterable[str]) -> Key:
     """What sightings of one provisional cause have in common. `ops` are the operators of the case, which count where
     nothing is suspected."""
     kind = Kind.WRONG_VALUE if interchangeable_kinds(signature.kind, Kind.WRONG_VALUE) else signature.kind
     component, of = signature.component, (lane.importer.row.family, lane.target)
-    names = map(name_of, suspect.operators or sorted(set(ops)))
+    names = [_name(suspect.shows_as or kind, operator) for operator in suspect.operators or sorted(set(ops))]
     if suspect.shows_as:
         return component, suspect.shows_as, "", "", "", *of, *names
     if not signature.needs_ops or kind is Kind.ILL_FORMED:  # the checker's message is one where no pass is named too
@@ -128,7 +146,7 @@ def _joined(docs: Sequence[FindingDoc]) -> list[Key]:
         if not doc.identity.needs_ops or not 1 < len(doc.suspect.operators) <= FEW:
             return key
         how = key[: len(key) - len(doc.suspect.operators)]
-        others = [(*how, name_of(operator)) for operator in doc.suspect.operators]
+        others = [(*how, _name(doc.kind, operator)) for operator in doc.suspect.operators]
         largest = max(others, key=lambda each: sizes[each])
         return largest if sizes[largest] else key
 

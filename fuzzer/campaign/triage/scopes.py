@@ -28,6 +28,10 @@ SUPERVISOR_TOO = 2
 next depends on what the lab says alone."""
 
 
+USUAL_SECONDS = 10.0
+"""What a scope takes with that: no scope begins that would exceed its part of the CPU, not the first one either."""
+
+
 class Scopes:
     """The findings whose scope is not known yet. Thread-safe.
 
@@ -64,7 +68,7 @@ class Scopes:
     def is_due(self) -> bool:
         """Whether a scope comes before the next sighting."""
         spent = self._store.state.counters.triage_cpu_seconds - self._before
-        return self._seconds < self._part * spent and bool(self._likely_read())
+        return self._seconds + USUAL_SECONDS < self._part * spent and bool(self._likely_read())
 
     def _likely_read(self) -> list[str]:
         """Those left that are among the most severe findings, the most severe first."""
@@ -80,6 +84,7 @@ class Scopes:
             if slug is None:
                 return False
             self._left.remove(slug)
+            self._seconds += USUAL_SECONDS  # so that another worker begins no other one meanwhile
         folder, lab = self._store.crashes / slug, MeteredLab(self._lab)
         try:
             with lab.during(Step.SCOPE):
@@ -97,9 +102,10 @@ class Scopes:
         except Exception as error:  # an error of difftvm costs one scope, not the campaign
             kept = self._store.keep_failed_scope(slug, "".join(traceback.format_exception(error)))
             say(f"{folder}: difftvm itself failed while it looked for the scope ({error}); continuing; see {kept}")
+        finally:
+            with self._lock:
+                self._seconds += SUPERVISOR_TOO * lab.cpu_seconds - USUAL_SECONDS
         self._store.add_costs(lab.by_step)
-        with self._lock:
-            self._seconds += SUPERVISOR_TOO * lab.cpu_seconds
         return True
 
 

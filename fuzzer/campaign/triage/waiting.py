@@ -12,17 +12,18 @@ import math
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 from fuzzer.campaign.store.layout import ASIDE, FOLDER_FILES, PARKED, WAITING
-from fuzzer.campaign.triage import waiting_item
+from fuzzer.campaign.triage import attempts, waiting_item
 from fuzzer.campaign.triage.attempts import Event
 from fuzzer.campaign.triage.priority import Traits, distance
 from fuzzer.campaign.triage.provisional import Key
-from fuzzer.campaign.triage.waiting_item import Item
+from fuzzer.campaign.triage.waiting_item import Item, Turn
 from fuzzer.findings.this_machine import lacking
 from fuzzer.lanes.base.availability import THIS, Machine
 from fuzzer.signature import Signature
@@ -30,7 +31,8 @@ from fuzzer.system.files import copy_folder, make_folder, open_plain, opened_fol
 from fuzzer.system.terminal import campaign_option, command, say
 from fuzzer.system.untrusted_files import free_for_file
 from fuzzer.triage.investigate import Sighting
-from fuzzer.triage.suspect import NO_SUSPECT, Suspect
+from fuzzer.triage.suspect import NO_SUSPECT, Certainty, Suspect
+from fuzzer.triage.suspicion import calls_of
 from generators.graph import Case
 from generators.plain_file import MOST_TEXT, read_plain
 from oracles.finding import Component
@@ -43,9 +45,10 @@ MOST_OF_ONE_KEY = 200
 """How many wrong results or deaths with the same coarse signature wait before every other one is counted only: where a
 target is broken, each test shows one."""
 
-SEVERE_IN_TURN = 5
+IN_TURN: Mapping[Turn, int] = {Turn.SEVERE: 5, Turn.CHEAP: 2}
 """Each fifth sighting that is taken is the most severe one, whatever it costs: deaths and runs without an end do not
-wait behind all that is cheap."""
+wait behind all that is cheap. Each second one of the others is one that costs least: a refusal of an importer, which
+takes half a second, does not wait for a thousand tests."""
 
 MET = ".met"
 """The file of `waiting/` with the names of the sightings that other campaigns brought."""
@@ -102,6 +105,13 @@ class Queue:
             every = (*self._waiting.values(), *self._in_work.values())
             return len({item.cause for item in every if item.key.component is Component.TVM} - self._confirmed)
 
+    def others_wait(self, item: Item) -> bool:
+        """Whether this run may investigate other provisional causes in TVM, too."""
+        with self._changed:
+            others = (each for each in self._waiting.values() if self._is_wanted(each) and not each.lacking)
+            unconfirmed = {each.cause for each in others if each.key.component is Component.TVM} - self._confirmed
+            return bool(unconfirmed - {item.cause})
+
     def confirm(self, causes: Iterable[Key]) -> list[Item]:
         """A finding confirms causes: their sightings come after those of all others. Return those that wait."""
         with self._changed:
@@ -149,7 +159,7 @@ class Queue:
 
     def take(self, may_wait: Callable[[], bool] = never, tests_run: Callable[[], bool] = never) -> Item | None:
         """The sighting to investigate now: the first in order, unless one like it is investigated. None where there is
-        none. Call `begin` with it, and then `done`, `failed` or `put_back`.
+        none. Call `begin` with it, and then `done`, `leave`, `failed` or `put_back`.
 
         An investigation that goes on may bring others, or keep one like it from being taken, and so may a test where
         `tests_run` returns True. Wait for their ends while `may_wait` returns True."""
@@ -176,11 +186,11 @@ class Queue:
             if best is None or item.order_in_cause < best.order_in_cause:
                 causes[item.cause] = item
         self._taken += 1
-        severe = self._taken % SEVERE_IN_TURN == 0
+        turn = next((each for each, number in IN_TURN.items() if self._taken % number == 0), Turn.USUAL)
 
-        def order(item: Item) -> tuple[bool, bool, int, tuple[int, float]]:
+        def order(item: Item) -> tuple[bool, bool, int, tuple[int, float, float]]:
             is_of_tvm, is_new = item.key.component is Component.TVM, item.cause not in self._confirmed
-            return is_of_tvm, is_new, -self._done[item.cause], item.worth(whatever_it_costs=severe)
+            return is_of_tvm, is_new, -self._done[item.cause], item.worth(turn)
 
         return max(causes.values(), key=order)
 
@@ -234,6 +244,26 @@ class Queue:
             if lacking:
                 item.lacking, item.until = lacking, time.monotonic() + LACKING_SECONDS
             self._return(item)
+
+    def leave(self, item: Item, case: Case, sighting: Sighting, versions: dict[str, str]) -> None:
+        """Let a sighting wait for the rest of its investigation, as a smaller case that shows it."""
+        suspect = item.suspect
+        if suspect.certainty is not Certainty.SEEN:
+            suspect = replace(calls_of(case), part=suspect.part, shows_as=suspect.shows_as)
+        doc = waiting_item.document(case, sighting, versions, suspect)
+        with self._changed:
+            if self.is_gone(item):
+                return
+            item.attempts.note(item.folder, Event.LEFT)
+            if (folder := self.folder / WAITING / doc.slug).exists():  # another sighting has become this case
+                self._return(item)
+                return
+            smaller = waiting_item.written(folder, doc, case, read_plain(item.folder / attempts.NAME, MOST_TEXT))
+            remove_folder(item.folder)
+            self._in_work.pop(item.name, None)
+            if self._only:
+                self._only |= {smaller.name}
+            self._wait(smaller)
 
     def is_gone(self, item: Item) -> bool:
         """Whether the user has removed the folder of the sighting, which is then forgotten."""

@@ -10,6 +10,7 @@ import hashlib
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 from pathlib import Path
 
 import msgspec
@@ -35,6 +36,14 @@ from oracles.lane import LaneSpec
 from oracles.outcome import Stage
 
 _NAMED = {lane.name: lane for lane in EVERY_LANE}
+
+
+class Turn(Enum):
+    """What is investigated next: what is worth most for its cost, the most severe, or what costs least."""
+
+    USUAL = auto()
+    SEVERE = auto()
+    CHEAP = auto()
 
 
 @dataclass(slots=True)
@@ -83,11 +92,18 @@ class Item:
     def ops(self) -> frozenset[str]:
         return frozenset(self.traits.operators)
 
-    def worth(self, *, whatever_it_costs: bool) -> tuple[int, float]:
+    def worth(self, turn: Turn = Turn.USUAL) -> tuple[int, float, float]:
         """The cause of the item with the highest worth is investigated next. What was tried less often goes first: an
-        investigation that fails holds up no other."""
-        cost = 1.0 if whatever_it_costs else expected_seconds(self.kind, self.stage, self.lane)
-        return -self.attempts.begun, self.severity * (LEAST_DISTANCE + self.distance) / cost
+        investigation that fails, or that takes long, holds up no other."""
+        tried, worth = self.attempts.begun, self.severity * (LEAST_DISTANCE + self.distance)
+        cost = expected_seconds(self.kind, self.stage, self.lane)
+        match turn:
+            case Turn.USUAL:
+                return -tried, worth / cost, 0.0
+            case Turn.SEVERE:
+                return self.attempts.left - tried, worth, 0.0
+            case Turn.CHEAP:
+                return -tried, -cost, worth
 
     @property
     def order_in_cause(self) -> tuple[int, bool, int, str]:
@@ -123,14 +139,14 @@ def document(case: Case, sighting: Sighting, versions: dict[str, str], suspect: 
     return msgspec.structs.replace(named, evidence=evidence, suspect=suspect)
 
 
-def written(folder: Path, doc: FindingDoc, case: Case) -> Item:
-    """Write the folder of a new sighting."""
+def written(folder: Path, doc: FindingDoc, case: Case, attempted: bytes = b"") -> Item:
+    """Write the folder of a new sighting. `attempted` is its file `attempts.txt`."""
     text, tensors = case_file.encode(case)
     files = {
         case_file.JSON_NAME: text,
         case_file.TENSORS_NAME: tensors,
         finding_file.NAME: finding_file.encode(doc),
-        attempts.NAME: b"",
+        attempts.NAME: attempted,
     }
     make_folder(folder.parent, folder.parents[1])
     write_folder(folder, files)

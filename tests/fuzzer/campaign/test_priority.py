@@ -89,7 +89,8 @@ def test_what_compiles_nothing_and_has_a_message_costs_least() -> None:
     by_name = {lane.name: lane for lane in EVERY_TVM_LANE}
     fx, export = by_name["relax-fx-llvm"], by_name["relax-export-llvm"]
     error, wrong = Kind.INTERNAL_ERROR, Kind.WRONG_VALUE
-    failures = [(error, Stage.IMPORT, fx), (error, Stage.COMPILE, fx), (error, Stage.COMPILE, export)]
+    failures = [(Kind.REJECTED, Stage.IMPORT, fx), (error, Stage.IMPORT, fx), (error, Stage.COMPILE, fx)]
+    failures += [(Kind.WRONG_DTYPE, Stage.RUN, fx), (error, Stage.COMPILE, export)]
     failures += [(wrong, Stage.RUN, fx), (wrong, Stage.RUN, export), (Kind.DIED, Stage.RUN, fx)]
     failures += [(Kind.TIMED_OUT, Stage.RUN, fx)]
     costs = [expected_seconds(*each) for each in failures]

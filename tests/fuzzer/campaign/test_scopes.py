@@ -8,16 +8,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import fakes
 import pytest
 from campaigns_by_hand import FakeExecutor, cases, refused, settings
 
-from fuzzer.campaign.lanes.pausable_lab import Stopping
+from fuzzer.campaign.lanes.pausable_lab import LabOfTriage, PausableLab, Stopping
 from fuzzer.campaign.plan.settings import TriageLimits
 from fuzzer.campaign.run.loop import Campaign
+from fuzzer.campaign.store.pause_switch import PauseSwitch
 from fuzzer.campaign.store.store import Store
+from fuzzer.campaign.triage.scopes import Scopes
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.report import closer_look
+from fuzzer.triage.metered import MeteredLab
 from fuzzer.triage.scope.statement import NO_SCOPE, Scope
 from generators.case_file import TENSORS_NAME
 from generators.graph import Case
@@ -80,6 +84,29 @@ def test_only_the_most_severe_findings_get_their_scope(tmp_path: Path, monkeypat
 
 def test_with_a_part_of_nothing_no_scope_is_looked_for(tmp_path: Path) -> None:
     assert scopes_of(tmp_path, 0.0, failing()) == [NO_SCOPE]
+
+
+def test_no_scope_begins_that_does_not_fit_into_its_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two workers look at the same time whether one is due, and a long one takes what others would have had."""
+    due: list[bool] = []
+
+    def look(lab: MeteredLab, *arguments: Any, **more: Any) -> None:
+        due.append(scopes.is_due)
+        lab.run(fakes.CASE, ())
+
+    monkeypatch.setattr("fuzzer.campaign.triage.scopes.look_closer", look)
+    with Store(tmp_path, 1) as store:
+        Campaign(settings(tmp_path), store, failing(), cases(1)).run()
+        (doc,) = store.findings.values()
+        lab = LabOfTriage(PausableLab(CostlyExecutor(), PauseSwitch(), lambda: False), store.triaged)
+        scopes = Scopes(store, lab, 0.1)
+        for spent in (99.0, 2.0, 0.0, 100.0):
+            store.triaged(Result({}, cpu_seconds=spent))
+            scopes.add(doc)
+            due.append(scopes.is_due)
+            if due[-1]:
+                scopes.work()
+        assert due == [False, True, False, False, True, False]
 
 
 @pytest.mark.slow

@@ -27,6 +27,7 @@ from campaigns_by_hand import (
     settings,
 )
 from graphs_by_hand import case_of
+from labs import FakeLab
 
 from fuzzer.campaign.plan.settings import RunLimits, Settings, TriageLimits
 from fuzzer.campaign.plan.test_numbers import Share
@@ -40,6 +41,7 @@ from fuzzer.campaign.triage.waiting_item import Item
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.isolate.reports import SHOWS, SanitizerReport, ScriptRun, Tool
+from fuzzer.lanes import TVM_LANES
 from fuzzer.seeds.around import Around
 from fuzzer.system.files import remove_folder
 from fuzzer.triage import undisturbed
@@ -48,7 +50,7 @@ from fuzzer.triage.metered import MeteredLab
 from generators.graph import Case
 from oracles.finding import Finding, Kind
 from oracles.lane import LaneSpec
-from oracles.outcome import Result, Skipped, Stage
+from oracles.outcome import Outcome, Result, Skipped, Stage
 
 
 @pytest.mark.parametrize(("code", "lines"), [(SHOWS, 0), (0, 1)])
@@ -147,6 +149,32 @@ def test_what_a_reduction_came_across_is_a_finding_of_its_own(tmp_path: Path) ->
     ]
 
 
+def test_a_long_investigation_goes_on_after_the_others(tmp_path: Path) -> None:
+    """One failure needs two operators of nine, and each of its runs takes a CPU second. A short one waits beside it."""
+    names = ("relu", "neg", "abs", "tanh", "sin", "exp", "cos", "sigmoid", "erf")
+    calls: list[Any] = [(f"v{place}", op, f"v{place - 1}" if place else "x0") for place, op in enumerate(names)]
+    long = case_of({"x0": "float32[2]"}, calls, "v8")
+    short = case_of({"x0": "float32[2]"}, [("v0", "ceil", "x0")], "v0")
+
+    def one(index: int) -> Case | None:
+        return replace((long, short)[index], origin=f"number {index}") if index < 2 else None
+
+    def refuses(case: Case, lane: LaneSpec, lanes: Sequence[LaneSpec]) -> Outcome | None:
+        ops = {*case.graph.ops}
+        why = "no layout for both" if {"relu", "exp"} <= ops else "no room for one" if "ceil" in ops else ""
+        return fakes.raised(Stage.IMPORT, "ValueError", why, fakes.REFUSAL) if why and lane == TVM_LANES[0] else None
+
+    with Store(tmp_path, 1) as store:
+        campaign = Campaign(replace(settings(tmp_path), triage=TriageLimits(share=0.0)), store, FakeLab(refuses), one)
+        campaign.run()
+        steps = store.state.counters.triage_steps
+        spent = store.state.counters.triage_cpu_seconds
+    found = [(doc.identity.skeleton, doc.ops) for doc in campaign.triage.new]
+    assert found == [("no room for one", ["ceil"]), ("no layout for both", ["relu", "exp"])]
+    assert sum(steps.values()) == pytest.approx(spent), "a part that goes on later is counted too"
+    assert not list((tmp_path / WAITING).glob("*-*"))
+
+
 def test_a_full_disk_costs_no_finding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The disk is full when the finding is saved, and has room a second later."""
     monkeypatch.setattr("fuzzer.campaign.run.loop.SAVE_SECONDS", 0.1)
@@ -201,7 +229,10 @@ def test_an_investigation_that_is_cut_short_begins_anew_in_the_next_run(tmp_path
 
 
 @pytest.mark.slow
-def test_triage_gets_its_share_while_tests_run_and_the_rest_of_the_time_after_them(tmp_path: Path) -> None:
+def test_triage_gets_its_share_while_tests_run_and_the_rest_of_the_time_after_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fuzzer.campaign.triage.triage.PARTS", 0)
     sins = {f"number {number}": refused(number) for number in range(8)}
     at: dict[str, int] = {}
 

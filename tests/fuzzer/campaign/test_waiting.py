@@ -152,7 +152,7 @@ def test_what_is_severe_for_its_cost_comes_first(tmp_path: Path) -> None:
     queue.add(case("neg"), error("error"), VERSIONS)
     queue.add(case("abs"), wrong(), VERSIONS)
     queue.add(case("exp"), wrong(Kind.DIED), VERSIONS)
-    order = [Kind.INTERNAL_ERROR, Kind.WRONG_VALUE, Kind.REJECTED, Kind.DIED]
+    order = [Kind.INTERNAL_ERROR, Kind.REJECTED, Kind.WRONG_VALUE, Kind.DIED]
     assert [taken(queue).kind for _ in range(4)] == order
     assert queue.take() is None
 
@@ -164,6 +164,17 @@ def test_each_fifth_is_the_most_severe_one_whatever_it_costs(tmp_path: Path) -> 
     queue.add(case("relu"), wrong(Kind.DIED), VERSIONS)
     kinds = [taken(queue).kind for _ in range(7)]
     assert kinds == [*[Kind.INTERNAL_ERROR] * 4, Kind.DIED, *[Kind.INTERNAL_ERROR] * 2]
+
+
+def test_each_second_is_one_that_costs_least(tmp_path: Path) -> None:
+    queue = Queue(tmp_path)
+    for op, message in (("neg", "one is refused"), ("abs", "two are refused")):
+        queue.add(case(op), error(message, Kind.CHECKER_GAP), VERSIONS)
+    queue.add(case("log"), error("not supported", Kind.REJECTED), VERSIONS)
+    queue.add(case("sqrt"), error("not known", Kind.REJECTED), VERSIONS)
+    for op in ("exp", "sin", "cos"):
+        queue.add(case(op), wrong(Kind.WRONG_DTYPE), VERSIONS)
+    assert [next(iter(taken(queue).ops)) for _ in range(4)] == ["exp", "log", "sin", "sqrt"]
 
 
 def test_then_the_one_that_is_least_like_those_before(tmp_path: Path) -> None:
@@ -247,7 +258,7 @@ def test_what_was_tried_less_often_comes_first(tmp_path: Path) -> None:
     """A sighting that difftvm cannot investigate, or whose process is killed, holds up no other."""
     queue = Queue(tmp_path)
     queue.add(case("abs"), wrong(), VERSIONS)
-    queue.add(case("relu"), error(kind=Kind.REJECTED), VERSIONS)
+    queue.add(case("relu"), error(kind=Kind.ALIASED_OUTPUT), VERSIONS)
     severe = taken(queue)
     assert severe.ops == {"abs"}
     queue.begin(severe)
@@ -358,6 +369,66 @@ def test_what_this_machine_cannot_show_waits_untouched(tmp_path: Path) -> None:
     queue = Queue(tmp_path, machine=there)
     assert queue.lacking == {}
     assert len({taken(queue).name for _ in range(4)}) == 4, "of two with one message, one at a time"
+
+
+def test_an_investigation_that_goes_on_later_waits_as_a_smaller_case(tmp_path: Path) -> None:
+    queue = Queue(tmp_path)
+    for _ in range(2):
+        queue.add(case("relu", "abs", "neg"), error(), VERSIONS)
+    item = taken(queue)
+    queue.begin(item)
+    queue.leave(item, case("relu", "abs"), error(), VERSIONS)
+    assert len(folders(tmp_path)) == len(queue) == 1
+    for each in (queue, Queue(tmp_path)):
+        smaller = taken(each)
+        assert (smaller.calls, smaller.suspect.operators) == (2, ("relu", "abs"))
+        assert smaller.attempts == Attempts(tests=2, begun=1, left=1)
+        assert smaller.read()[0].graph.ops == ("relu", "abs")
+
+
+def test_what_goes_on_later_comes_after_the_others_but_where_it_is_the_most_severe_in_its_turn(tmp_path: Path) -> None:
+    queue = Queue(tmp_path)
+    queue.add(case("relu", "abs"), wrong(), VERSIONS)
+    severe = taken(queue)
+    queue.begin(severe)
+    for op in ("neg", "exp", "sin", "cos", "tanh"):
+        queue.add(case(op), error(f"no layout of {op}"), VERSIONS)
+    queue.leave(severe, case("relu"), wrong(), VERSIONS)
+    kinds = [taken(queue).kind for _ in range(5)]
+    assert kinds == [*[Kind.INTERNAL_ERROR] * 3, Kind.WRONG_VALUE, Kind.INTERNAL_ERROR]
+
+
+def test_one_cause_alone_goes_on_as_the_smaller_case(tmp_path: Path) -> None:
+    Queue(tmp_path).add(case("relu", "abs", "neg"), error(), VERSIONS)
+    queue = Queue(tmp_path, only=frozenset(folders(tmp_path)))
+    queue.add(case("exp"), error("no room"), VERSIONS)
+    item = taken(queue)
+    assert not queue.others_wait(item), "no other may be investigated"
+    queue.begin(item)
+    queue.leave(item, case("relu", "abs"), error(), VERSIONS)
+    assert taken(queue).calls == 2
+    assert queue.take() is None
+
+
+def test_others_wait_where_another_cause_is_not_confirmed(tmp_path: Path) -> None:
+    queue = Queue(tmp_path)
+    queue.add(case("relu"), error("no layout"), VERSIONS)
+    item = taken(queue)
+    assert not queue.others_wait(item)
+    queue.add(case("neg"), error("no room"), VERSIONS)
+    assert queue.others_wait(item)
+    queue.confirm([taken(Queue(tmp_path, only=frozenset({name}))).cause for name in queue._waiting])
+    assert not queue.others_wait(item)
+
+
+def test_parts_of_an_investigation_are_no_ends_of_its_process(tmp_path: Path) -> None:
+    queue = Queue(tmp_path)
+    queue.add(case("relu", "abs"), error(), VERSIONS)
+    for _ in range(MOST_KILLED + 1):
+        item = taken(queue)
+        queue.begin(item)
+        queue.leave(item, item.read()[0], error(), VERSIONS)
+    assert (len(queue), queue.parked, len(folders(tmp_path))) == (1, 0, 1)
 
 
 @pytest.mark.slow

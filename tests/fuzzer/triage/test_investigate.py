@@ -9,7 +9,7 @@ from typing import Any
 import fakes
 import pytest
 from graphs_by_hand import case_of
-from labs import FakeLab
+from labs import FakeLab, WrongOutcome
 
 from fuzzer.isolate.reports import SanitizerReport, Tool
 from fuzzer.lanes import TVM_LANES
@@ -18,7 +18,9 @@ from fuzzer.signature.blame import NO_RELEASES, Blame, Place, Releases, ReleaseV
 from fuzzer.triage import exported
 from fuzzer.triage import investigate as module
 from fuzzer.triage.blame.releases import Release
-from fuzzer.triage.investigate import Investigated, Sighting, investigate, may_run_in_used_children
+from fuzzer.triage.candidates import Effort
+from fuzzer.triage.investigate import Investigated, Sighting, Unfinished, investigate, may_run_in_used_children
+from fuzzer.triage.metered import MeteredLab, Step
 from fuzzer.triage.naming import NamedFailure
 from fuzzer.triage.reduce import UNCONFIRMED_CANDIDATES, OtherFailure, Reduction
 from fuzzer.triage.reducers import Subject
@@ -305,6 +307,41 @@ def test_a_case_that_does_not_fail_any_more_is_not_reduced() -> None:
     assert (found.flaky, found.again, found.runs) == (True, 0, 3)
     assert [each == ops for each, _ in lab.ran] == [True, *[False] * UNCONFIRMED_CANDIDATES, True, *[True] * 3]
     assert lab.fresh == list(range(len(lab.ran) - 3, len(lab.ran)))
+
+
+def needs_both(case: Case, lane: LaneSpec, lanes: Sequence[LaneSpec]) -> Outcome | None:
+    """One lane refuses cases with relu and exp."""
+    return refused(case) if lane == fakes.TVM and {"relu", "exp"} <= {*case.graph.ops} else None
+
+
+OPS_OF_LONG = ("neg", "relu", "abs", "tanh", "sin", "exp", "cos", "sigmoid")
+
+
+def investigated_in_parts(seconds: float, shown: WrongOutcome = needs_both) -> tuple[Investigated, MeteredLab]:
+    """Each run takes one CPU second."""
+    calls: list[Any] = [(f"v{place}", op, f"v{place - 1}" if place else "x0") for place, op in enumerate(OPS_OF_LONG)]
+    case, lab = case_of({"x0": "float32[2]"}, calls, "v7"), MeteredLab(FakeLab(shown))
+    finding = Finding(Kind.REJECTED, Component.TVM, fakes.TVM, Stage.IMPORT, refused(case))
+    part = Effort(60, seconds, lambda: lab.cpu_seconds, is_part=True)
+    return investigate(lab, case, sighting_of(finding), lambda lane: (), lab.examine, effort=part), lab
+
+
+def test_a_part_of_an_investigation_ends_with_a_smaller_case_that_shows_the_failure() -> None:
+    with pytest.raises(Unfinished) as unfinished:
+        investigated_in_parts(3.0)
+    found = unfinished.value
+    assert {"relu", "exp"} <= {*found.case.graph.ops}
+    assert 2 <= len(found.case.graph.nodes) < len(OPS_OF_LONG)
+    assert found.sighting.finding.evidence == refused(found.case)
+    assert (found.sighting.lanes, set(found.costs)) == ((fakes.TVM,), {Step.REDUCE})
+
+
+def test_a_part_that_suffices_is_a_whole_investigation() -> None:
+    found, _ = investigated_in_parts(1000.0)
+    assert (found.case.graph.ops, found.flaky) == (("relu", "exp"), False)
+    alone, lab = investigated_in_parts(3.0, relu_is_refused)
+    assert (alone.case.graph.ops, alone.flaky) == (("relu",), False), "one call is made no plainer in later parts"
+    assert lab.cpu_seconds > 3
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[4] / "benchmarks"))
 import families as benchmark
 
+from fuzzer.campaign.triage.provisional import PRODUCTS
 from fuzzer.findings.families.similarity import features, weights
 from fuzzer.findings.families.traits import name_of
 
@@ -84,6 +85,12 @@ def test_wrong_results_of_operators_of_one_name_have_one_cause() -> None:
     precision, _ = benchmark.b_cubed(groups.values())
     assert precision >= 0.99
     assert sum(len(group) > 1 for group in groups.values()) >= 10
+
+
+def test_wrong_dtypes_of_products_of_matrices_have_one_cause() -> None:
+    of = [each for each in FINDINGS if each.traits.importer == "export" and each.traits.symptom == "always float32"]
+    causes = {each.cause for each in of if each.traits.operators <= PRODUCTS}
+    assert causes == {"matmul-hardcoded-float32-out-dtype"}
 
 
 def test_rows_come_back() -> None:
