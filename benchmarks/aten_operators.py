@@ -36,10 +36,10 @@ UNWRITTEN = re.compile(r"_?(new_)?empty|_?(sparse_)?resize|_efficientzerotensor|
 
 UNCHECKED = re.compile(
     r"backward|unsafe|_reshape_alias|_with_dims|sparse_\w+_tensor$|nested|jagged|to_padded|_copy_from|_sparse_to_sparse"
-    r"|_coalesced|fused_moving_avg|_fused_|_foreach_|_amp_|_batch_dim|_dual|_fw_primal|_masked_scale"
+    r"|_coalesced|fused_moving_avg|_fused_|_amp_|_batch_dim|_dual|_fw_primal|_masked_scale"
 )
-"""What trusts its operands (gradients, strides, indices of sparse tensors), what belongs to optimisers and transforms,
-or what changes an operand although its schema does not say so."""
+"""What trusts its operands (gradients, strides, indices of sparse tensors), what belongs to transforms, or what changes
+an operand although its schema does not say so."""
 
 ELSEWHERE = re.compile(
     r"cudnn|miopen|mkldnn|mps|cuda|cslt|fbgemm|vulkan|xnnpack|nnpack|hpu|xpu|mtia|_philox|_semi_structured|_spsolve"

@@ -34,6 +34,7 @@ from fuzzer.seeds.exported_steps import Reader
 from fuzzer.seeds.program import Program
 from generators.graph import DTYPE_NAMES, Array, DType, Invalid, Role
 from generators.torch.given import without_texts
+from generators.torch.in_place import changes_others
 
 CODES = {name: code for code, name in NAMES.items()}
 LAYOUT_CODES = {name: code for code, name in LAYOUTS.items()}
@@ -106,6 +107,14 @@ class ExportedModule:
         return len(self._as_exported.graph_signature.user_outputs)
 
     @property
+    def no_tensors(self) -> tuple[str, ...]:
+        """A line for each result that is a number or a text, such as `x.shape[0]`: lanes return the tensors alone."""
+        specs = self._as_exported.graph_signature.output_specs
+        results = (spec.arg for spec in specs if spec.kind.name == "USER_OUTPUT")
+        names = (repr(each.value) if hasattr(each, "value") else each.name for each in results if _is_number(each))
+        return tuple(f"the result {name}: it is no tensor, and no lane returns it" for name in dict.fromkeys(names))
+
+    @property
     def is_as_exported(self) -> bool:
         """Whether `program` has the values of `document`, by their names: it was not made one that changes nothing."""
         return self._exported is self._as_exported
@@ -146,8 +155,9 @@ class ExportedModule:
 
     def program(self) -> Program:
         """The program, with the types that its values have for these inputs. A program that changes a part of a tensor
-        in place is first made one that changes nothing, and one with regions of autocast or no_grad one without."""
-        if self._calls(*REGIONS):
+        in place, or several ones at once, is first made one that changes nothing, and one with regions of autocast or
+        no_grad one without."""
+        if self._calls(*REGIONS) or self._changes_several():
             self._decompose()
         found = self._read()
         read = (name for step in found.steps if step.exact for name in step.exact.operands)
@@ -159,6 +169,10 @@ class ExportedModule:
     def _calls(self, *names: str) -> bool:
         """Whether a node calls a function with one of these names."""
         return any(getattr(node.target, "__name__", "") in names for node in self._exported.graph.nodes)
+
+    def _changes_several(self) -> bool:
+        """Whether a node changes other values than its first operand, such as `torch.add(x, y, out=z)`."""
+        return any(changes_others(getattr(node.target, "__name__", "")) for node in self._exported.graph.nodes)
 
     def _decompose(self) -> None:
         self._exported = self._made(lambda: self._exported.run_decompositions({}))
@@ -410,6 +424,12 @@ class _GraphOf:
         if str(node.target) in GIVES_NUMBER:
             return Argument(as_value=Tensor(node.name))
         return Argument(as_int=fact) if type(fact) is int and not _from_data(node) else Argument()
+
+
+def _is_number(result: Any) -> bool:
+    """Whether a result of a program is a number or a text, or a size that the program leaves open."""
+    kind = type(result).__name__
+    return kind.startswith("Sym") or (kind == "ConstantArgument" and result.value is not None)
 
 
 def _from_data(node: Any) -> bool:

@@ -258,11 +258,11 @@ def _of_module(torch: Any, model: Any, inputs: Any, dynamic_shapes: Any, *, own_
     """The case of a module, and where it has open sizes those at other sizes."""
     exported = ExportedModule(torch, model, *_arguments(torch, model, inputs), dynamic_shapes)
     found = _of_exported(exported, own_weights)
-    if not exported.open_sizes or not found.is_given or found.not_covered:
-        return found
-    low = max(low for low, _ in exported.open_sizes.values())
-    high = min(high for _, high in exported.open_sizes.values())
-    return replace(found, cases=(*found.cases, *_at_other_sizes(exported, low, high, own_weights)))
+    if exported.open_sizes and found.is_given and not found.not_covered:
+        low = max(low for low, _ in exported.open_sizes.values())
+        high = min(high for _, high in exported.open_sizes.values())
+        found = replace(found, cases=(*found.cases, *_at_other_sizes(exported, low, high, own_weights)))
+    return replace(found, not_covered=(*found.not_covered, *exported.no_tensors))
 
 
 def _at_other_sizes(exported: ExportedModule, low: int, high: int, own_weights: bool) -> Iterator[Case]:

@@ -22,6 +22,7 @@ from fuzzer.seeds.exported import (
     tensors_in,
 )
 from fuzzer.seeds.program import Exact
+from generators.torch.in_place import changes_operand, without_change
 from generators.torch.ops.aten import PREFIX
 from generators.torch.ops.calls import COND
 
@@ -88,8 +89,8 @@ class _Writer:
         """The function, and its call."""
         target = node.target.removesuffix("_impl")
         name, _, overload = target.removeprefix(PREFIX).partition(".")
-        if target.startswith(PREFIX) and name.endswith("_") and not name.endswith("__"):  # works in place
-            target = f"{PREFIX}{name.removesuffix('_')}.{overload}"
+        if target.startswith(PREFIX) and changes_operand(name):
+            target = f"{PREFIX}{without_change(name)}.{overload}"
         args = ", ".join(filter(None, map(self._argument, node.inputs)))
         return target, f"{target}({args})"
 

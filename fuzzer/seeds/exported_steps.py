@@ -25,6 +25,7 @@ from fuzzer.seeds.memory import Memory
 from fuzzer.seeds.program import MAX_RANK, Arg, Call, Ref, Step, TopologicalOrder, require_sizes
 from fuzzer.seeds.row_of_call import rows_by_function
 from generators.graph import TensorType
+from generators.torch.in_place import SHARING, changes_operand, changes_others, without_change
 
 
 class Reader:
@@ -62,31 +63,42 @@ class Reader:
                 step = self._step(node, results)
                 yield from self._memory.take_steps()
                 yield step
+            elif changes_others(_operator_of(node)[1]):
+                self._lose_operands(node)
 
     def _step(self, node: Node, results: tuple[str, ...]) -> Step:
-        library, _, rest = node.target.removeprefix("torch.ops.").partition(".")
+        library, rest = _operator_of(node)
         function = rest.partition(".")[0]
         title = rest.removesuffix(".default") if library == "aten" else node.target
         exact = exact_call(node, self._memory.now, self._sizes)
         if library != "aten":
             return Step(title, results, why_not="is not a function of PyTorch's own", exact=exact)
-        in_place = function.endswith("_") and not function.endswith("__")
-        function = function.removesuffix("_") if in_place else function
+        if changes_others(rest):
+            self._lose_operands(node)
+            return Step(title, results, why_not="changes values in a way that is not followed")
+        in_place = changes_operand(function)
+        function = without_change(function) if in_place else function
         try:
             args = {item.name: self._arg(item.arg) for item in node.inputs}
         except Opaque as why:
             step = Step(title, results, why_not=str(why), exact=exact)
         else:
             step = Step(title, results, (Call(function, args, results),), exact=exact)
-        operand = node.inputs[0].arg.as_tensor if node.inputs else None
-        if operand and in_place:
-            self._memory.change(operand.name, results[0])
-        elif operand and step.calls and self._is_view(step.calls[0]):
-            self._memory.view(operand.name, results, step)
+        operands = tuple(tensors_in(node.inputs[0].arg)) if node.inputs else ()
+        if operands and in_place:
+            self._memory.change(operands[0], results[0])
+        elif operands and (function in SHARING or (step.calls and self._is_view(step.calls[0]))):
+            for place, result in enumerate(results):
+                self._memory.view(operands[place if len(operands) == len(results) else 0], result, step)
         return step
 
     def _is_view(self, call: Call) -> bool:
         return any(row.view for row in rows_by_function().get(in_table_form(call, self.types).function, ()))
+
+    def _lose_operands(self, node: Node) -> None:
+        """Record that operands were changed, nobody knows which ones."""
+        for name in (name for item in node.inputs for name in tensors_in(item.arg)):
+            self._memory.lose(name)
 
     def _arg(self, arg: Argument) -> Arg:
         match arg:
@@ -125,6 +137,12 @@ class Reader:
         if known is None:
             raise Opaque("has a size that depends on data")
         return known
+
+
+def _operator_of(node: Node) -> tuple[str, str]:
+    """The library of the operator, and its name with the overload."""
+    library, _, rest = node.target.removeprefix("torch.ops.").partition(".")
+    return library, rest
 
 
 def _real_view(meta: Meta) -> TensorType | None:

@@ -7,7 +7,7 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from fuzzer.seeds.program import Arg, Call, Exact, Ref, Step
@@ -42,6 +42,8 @@ class _View:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
+    """A change of the operand into the result. Both are "" where nobody knows what was changed."""
+
     operand: str
     result: str
 
@@ -62,22 +64,25 @@ class Memory:
         steps, self._steps = self._steps, []
         return steps
 
-    def view(self, operand: str, results: Sequence[str], step: Step) -> None:
-        """Record that a step has made views of the operand, as it is now."""
+    def view(self, operand: str, result: str, step: Step) -> None:
+        """Record that a result of a step may be a view of the operand, as that is now."""
         base = self._operand.get(operand, operand)
         owner, depth = self._owner(base), self._views[base].depth + 1 if base in self._views else 1
-        is_followed = len(results) == len(step.calls) == 1 and step.calls[0].function in FOLLOWED
+        is_followed = len(step.results) == len(step.calls) == 1 and step.calls[0].function in FOLLOWED
         if depth > MOST_CHAINED:
             base, is_followed, depth = owner, False, 1
-        for result in results:
-            self._views[result] = _View(base, owner, step if is_followed else None, depth)
-            self._known[result] = {self._times(base): result}
+        self._views[result] = _View(base, owner, step if is_followed else None, depth)
+        self._known[result] = {self._times(base): result}
 
     def change(self, operand: str, result: str) -> None:
         """Record that the operand was changed in place, into the result."""
         own = self._operand.get(operand, operand)
         self._operand[result] = own
         self._changes.setdefault(self._owner(own), []).append(_Change(own, result))
+
+    def lose(self, name: str) -> None:
+        """Record that the memory of the value was perhaps changed, nobody knows how."""
+        self._changes.setdefault(self._owner(self._operand.get(name, name)), []).append(_Change("", ""))
 
     def now(self, name: str) -> str:
         """The name under which a value is read now. It has a colon where a change is not followed: no step makes it,
@@ -101,6 +106,8 @@ class Memory:
             operand = changes[start - 1].operand
             if operand == name:
                 known[start] = changes[start - 1].result
+            elif not operand:
+                known[start] = self._made(name, start, None, None)
             elif not self._part_in(name, operand):
                 known[start] = self._taken(name, start)
             else:

@@ -156,6 +156,11 @@ def role_of(name: str, graph: OnnxGraph, types: Mapping[str, TensorType]) -> Rol
 
 
 def kept_numbers(graph: OnnxGraph) -> dict[str, Array]:
-    """The numbers of the file that cases have: integers, booleans, and single numbers such as an exponent."""
+    """The numbers of the file that cases have: integers, booleans, single numbers such as an exponent, and those that
+    say sizes and places."""
     arrays = {name: tensor.array for name, tensor in graph.constants.items()}
-    return {name: array for name, array in arrays.items() if array.dtype.kind in "biu" or array.size == 1}
+    return {
+        name: array
+        for name, array in arrays.items()
+        if array.dtype.kind in "biu" or array.size == 1 or name in graph.meant
+    }

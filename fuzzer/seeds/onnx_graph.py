@@ -43,6 +43,7 @@ class OnnxGraph(msgspec.Struct, forbid_unknown_fields=True):
     versions   of the domains of the file beside ONNX's own
     given      the file as it is, for cases, without the numbers that are not among the constants. Functions are inlined
                only where they have weights
+    meant      the names of the tensors of the model that say sizes and places, whose numbers a case keeps
     """
 
     opset: int
@@ -60,6 +61,7 @@ class OnnxGraph(msgspec.Struct, forbid_unknown_fields=True):
     unchanged: tuple[Node, ...] = ()
     versions: dict[str, int] = {}
     given: bytes = b""
+    meant: tuple[str, ...] = ()
 
 
 class Refusal(msgspec.Struct, forbid_unknown_fields=True):

@@ -178,7 +178,10 @@ def _all_numbers(file: _File, calls: tuple[Node, ...], known: Mapping[str, Array
     that are known so far."""
     graph, types = file.graph, file.types
     if missing := [name for name in (*graph.inputs, *graph.owned) if name not in types]:
-        raise Invalid(f"{file.path}: {_refused(missing[0], graph.types.get(missing[0], ('', ()))[0])}")
+        element = graph.types.get(missing[0], ("", ()))[0]
+        if dtype_of(element):
+            raise Invalid(f"{file.path}: the file does not say the shape of {missing[0]!r}, as ONNX requires")
+        raise Invalid(f"{file.path}: {_refused(missing[0], element)}")
     roles = {name: role_of(name, graph, types) for name in graph.owned}
     piece = complete(calls, types, roles, (), DIALECT.name, graph.opset)
     here = {own: name for own, name in piece.origins.items() if name in graph.inputs or name in roles}

@@ -15,29 +15,51 @@ Document = Mapping[str, Any]
 _ATEN = re.compile(r"torch\.ops\.aten\.(\w+)\.(\w+)")
 _CHANGES = re.compile(r"(?!_foreach_)\w*[A-Za-z0-9]_|__i(and|or|xor|lshift|rshift)__")
 """The names of operators that change their first operand, and return it."""
-_CHANGES_OTHERS = re.compile(r"_foreach_\w*_\.\w+|\w+\.(\w+_)?out")
+_CHANGES_OTHERS = re.compile(
+    r"_foreach_\w*_\.\w+|\w+\.(\w+_)?out(_\w*)?|\w+_backward\.grad_input|\w+\.(output|result|inverse|values(_stable)?)"
+    r"|geqrf\.a|\w+\.(dim_(max|min|values)|U|L|X|Q|sign|eigvals|eigenvalues|OutTensor|OutScalar_(Self|Other))"
+    r"|(_batch_norm_with_update|_native_batch_norm_legit|rrelu_with_noise|_cummax_helper|_cummin_helper|set_data)\.default"
+    r"|(_fused_moving_avg_obs_fq_helper|fused_moving_avg_obs_fake_quant)\.default"
+)
 """The operators, with their overloads, that change other operands."""
 
 SHARING = frozenset(
     (
-        *("_autocast_to_full_precision", "_autocast_to_reduced_precision", "_conj", "_fw_primal", "_grad_sum_to_size"),
-        *("_indices", "_make_dual", "_ncf_unsqueeze", "_ncf_view", "_neg_view", "_nested_get_values"),
-        *("_nested_view_from_buffer", "_nested_view_from_jagged", "_reshape_alias", "_sparse_broadcast_to"),
-        *("_test_autograd_multiple_dispatch_view", "_unpack_dual", "_values", "adjoint", "alias", "alpha_dropout"),
-        *("as_strided", "as_tensor", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_tensors", "broadcast_to"),
-        *("ccol_indices", "chain_matmul", "chunk", "coalesce", "col_indices", "conj", "contiguous", "cpu"),
-        *("crow_indices", "cuda", "detach", "diagonal", "dropout", "dsplit", "einsum", "expand", "expand_as"),
-        *("feature_alpha_dropout", "feature_dropout", "flatten", "flatten_dense_tensors", "hsplit", "imag", "indices"),
-        *("lift_fresh", "linalg_diagonal", "linalg_multi_dot", "mH", "mT", "matrix_H", "meshgrid", "moveaxis"),
-        *("movedim", "narrow", "numpy_T", "permute", "pin_memory", "positive", "ravel", "real", "reshape"),
-        *("reshape_as", "resolve_conj", "resolve_neg", "row_indices", "select", "slice", "slice_inverse", "split"),
-        *("split_with_sizes", "squeeze", "sum_to_size", "swapaxes", "swapdims", "t", "tensor_split", "to"),
-        *("transpose", "type_as", "unbind", "unflatten", "unflatten_dense_tensors", "unfold", "unsafe_chunk"),
-        *("unsafe_split", "unsafe_split_with_sizes", "unsqueeze", "values", "view", "view_as", "view_as_complex"),
-        *("view_as_real", "vsplit"),
+        *("_autocast_to_full_precision", "_autocast_to_reduced_precision", "_conj", "_fw_primal"),
+        *("_grad_sum_to_size", "_indices", "_make_dual", "_ncf_unsqueeze", "_ncf_view", "_neg_view"),
+        *("_nested_get_values", "_nested_view_from_buffer", "_nested_view_from_jagged", "_reshape_alias"),
+        *("_sparse_broadcast_to", "_test_autograd_multiple_dispatch_view", "_unpack_dual", "_unsafe_view", "_values"),
+        *("adjoint", "alias", "alpha_dropout", "as_strided", "as_tensor", "atleast_1d", "atleast_2d", "atleast_3d"),
+        *("broadcast_tensors", "broadcast_to", "cartesian_prod", "ccol_indices", "chain_matmul", "chunk", "coalesce"),
+        *("col_indices", "conj", "conj_physical", "contiguous", "cpu", "crow_indices", "cuda", "data", "detach"),
+        *("diagonal", "dropout", "dsplit", "einsum", "expand", "expand_as", "feature_alpha_dropout"),
+        *("feature_dropout", "flatten", "flatten_dense_tensors", "hsplit", "imag", "indices", "lift", "lift_fresh"),
+        *("linalg_diagonal", "linalg_multi_dot", "matrix_H", "meshgrid", "mH", "moveaxis", "movedim", "mT", "narrow"),
+        *("numpy_T", "permute", "pin_memory", "positive", "ravel", "real", "reshape", "reshape_as", "resolve_conj"),
+        *("resolve_neg", "row_indices", "select", "slice", "slice_inverse", "split", "split_with_sizes", "squeeze"),
+        *("sum_to_size", "swapaxes", "swapdims", "t", "tensor_split", "to", "to_dense", "transpose", "type_as"),
+        *("unbind", "unflatten", "unflatten_dense_tensors", "unfold", "unsafe_chunk", "unsafe_split"),
+        *("unsafe_split_with_sizes", "unsqueeze", "values", "view", "view_as", "view_as_complex", "view_as_real"),
+        *("vsplit",),
     )
 )
 """The operators of ATen whose results may share memory with an operand, or be one."""
+
+
+def changes_operand(name: str) -> bool:
+    """Whether an operator of ATen changes its first operand, and returns it: `relu_`, `__iand__`."""
+    return _CHANGES.fullmatch(name) is not None
+
+
+def changes_others(operator: str) -> bool:
+    """Whether an operator of ATen, with its overload, changes other operands: `add.out`, `_foreach_add_.List`."""
+    return _CHANGES_OTHERS.fullmatch(operator) is not None
+
+
+def without_change(name: str) -> str:
+    """The operator that computes what another one writes into its first operand: `relu` of `relu_`, `__and__` of
+    `__iand__`."""
+    return f"__{name[3:]}" if name.startswith("__i") else name.removesuffix("_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +103,9 @@ class _Follow:
         read = {**node, "inputs": renamed(node["inputs"], self._now)} if self._now else node
         operator = _ATEN.fullmatch(str(node["target"]))
         operands, results = tuple(names_in(read["inputs"])), tuple(names_in(node["outputs"]))
-        if operator and _CHANGES_OTHERS.fullmatch(f"{operator[1]}.{operator[2]}"):
+        if operator and changes_others(f"{operator[1]}.{operator[2]}"):
             raise Invalid(f"{node['target']} changes values in a way that is not followed")
-        if operator and operands and results and _CHANGES.fullmatch(operator[1]):
+        if operator and operands and results and changes_operand(operator[1]):
             self._change(operands[0], results[0])
         elif operator and operator[1] in SHARING:
             self._share((*operands, *results))
@@ -98,8 +120,12 @@ class _Follow:
 
     def _share(self, names: Iterable[str]) -> set[str]:
         """Note that the values share memory, and return all that do."""
-        joined = set[str]().union(*(self._shared.get(name, {name}) for name in names))
-        self._shared |= dict.fromkeys(joined, joined)
+        groups = {id(group): group for name in names if (group := self._shared.setdefault(name, {name}))}
+        joined = max(groups.values(), key=len, default=set[str]())
+        for group in groups.values():
+            if group is not joined:
+                joined |= group
+                self._shared |= dict.fromkeys(group, joined)
         return joined
 
 

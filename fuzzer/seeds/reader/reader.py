@@ -28,6 +28,7 @@ from fuzzer.seeds.program import MAX_NODES
 from fuzzer.seeds.reader.bodies import has_bodies, with_outer_weights
 from fuzzer.seeds.reader.known import KnownParts, TooManyNodes, constants
 from fuzzer.seeds.reader.open_sizes import OPEN_SIZE, close_sizes, made_from_sizes, open_sizes, sizes_of
+from fuzzer.seeds.reader.sizes_and_places import sizes_and_places
 from generators.onnx.model import ELEMENTS, Node, Tensor
 from generators.onnx.schema import newest_opset
 
@@ -63,6 +64,8 @@ def _read(path: Path) -> onnx.ModelProto:
         raise Unreadable("is no ONNX file, or only the beginning of one") from None
     if not model.graph.node:
         raise Unreadable("has no nodes, or is no ONNX file")
+    if sparse := model.graph.sparse_initializer:
+        raise Unreadable(f"its tensor {sparse[0].values.name!r} is sparse, which is not supported")
     _check_external(model, path.parent)
     _open_unknown_sizes(model.graph)
     if model.functions:
@@ -112,7 +115,7 @@ def described(path: Path, wanted: WantedSizes = WantedSizes()) -> OnnxGraph:
     owned = parts.kept
     typed = parts.typed
     values = (*typed.input, *typed.output, *typed.value_info)
-    types = {item.name: _type(item.type) for item in values if item.type.HasField("tensor_type")}
+    types = {item.name: _type(item.type) for item in values if item.type.WhichOneof("value")}
     types |= {name: (_element(item), tuple(item.dims)) for name, item in owned.items()}
     types |= {name: (_element_of(array), array.shape) for name, array in parts.computed.items()}
     return OnnxGraph(
@@ -131,6 +134,7 @@ def described(path: Path, wanted: WantedSizes = WantedSizes()) -> OnnxGraph:
         tuple(_plain(node) for node in unchanged if owned.keys().isdisjoint(node.output)),
         {domain: version for domain, version in opsets.items() if domain not in ("", "ai.onnx")},
         as_given,
+        tuple(sorted(sizes_and_places(file.graph) & given.keys())),
     )
 
 
@@ -141,7 +145,7 @@ def _given(model: onnx.ModelProto) -> bytes:
         del as_it_is.graph.node[:]
         as_it_is.graph.node.extend(unchanged)
     weights = {name for name, item in tensors_of_model(as_it_is.graph).items() if is_weight(item)}
-    return without_numbers(as_it_is, weights)
+    return without_numbers(as_it_is, weights - sizes_and_places(as_it_is.graph))
 
 
 def _have_weights(functions: Iterable[onnx.FunctionProto]) -> bool:
@@ -256,6 +260,9 @@ def _leave_out_weights(graph: Any, kept: set[str]) -> None:
 
 
 def _type(type: Any) -> tuple[str, tuple[int | None, ...]]:
+    """The element type and the sizes; for a value that is no tensor the word for it, such as SEQUENCE."""
+    if not type.HasField("tensor_type"):
+        return type.WhichOneof("value").removesuffix("_type").upper(), ()
     tensor = type.tensor_type
     element = _name_of(tensor.elem_type)
     if element is None:

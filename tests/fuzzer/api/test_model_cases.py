@@ -535,3 +535,67 @@ def test_large_sizes_are_not_tried_together(largest: int, tried: list[int]) -> N
     rows, columns = (torch.export.Dim(name, min=2, max=largest) for name in ("rows", "columns"))
     found = cases_of(Twice(), torch.zeros(3, 3), ({0: rows, 1: columns},))
     assert [str(case.graph.inputs[0].value.type) for case in found.cases] == [f"float32[{n},{n}]" for n in tried]
+
+
+def shifted(x: torch.Tensor) -> torch.Tensor:
+    y = x + 1
+    y <<= 2
+    y |= 1
+    y ^= x
+    return y & 127
+
+
+def several_at_once(x: torch.Tensor) -> torch.Tensor:
+    y, z = x * 2, x * 3
+    torch._foreach_add_([y, z], 5)
+    torch._foreach_mul_([y, z], [x, x])
+    return y + z
+
+
+def into_another(x: torch.Tensor) -> torch.Tensor:
+    y, values, places = torch.zeros(2, 3), torch.zeros(2, 2), torch.zeros(2, 2, dtype=torch.int64)
+    torch.mul(x, 2, out=y)
+    torch.topk(y, 2, out=(values, places))
+    return values + places
+
+
+def through_a_view(x: torch.Tensor) -> torch.Tensor:
+    y = x * 1
+    torch.ops.aten._unsafe_view.default(y, [3, 2]).add_(1)
+    return y * 2
+
+
+def through_a_part(x: torch.Tensor) -> torch.Tensor:
+    y = x * 1
+    y[0].add_(1)
+    return y
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("function", [shifted, several_at_once, into_another, through_a_view, through_a_part])
+def test_a_value_that_is_changed_in_place_is_read_as_it_is_then(function: Callable[..., Any]) -> None:
+    """All calls of the model are in its case, and compute what the model computes."""
+    x = torch.arange(6).reshape(2, 3)
+    found = cases_of(Fn(function), x.float() if function is into_another else x)
+    assert (found.not_covered, found.not_given, len(found.cases)) == ((), "", 1)
+    (case,) = found.cases
+    model = build_model(render(case.bound), case.owned)
+    (result,) = model(*map(to_torch, case.inputs.values()))
+    assert torch.equal(result, function(x.float() if function is into_another else x))
+
+
+@pytest.mark.slow
+def test_a_result_that_is_no_tensor_is_named() -> None:
+    """TVM refuses a program with such a result, and lanes run the program without it. None is left out by all."""
+
+    def function(x: torch.Tensor) -> Any:
+        return {"y": x.relu(), "rows": x.shape[0], "scale": 0.5, "none": None, "again": x.shape[0]}
+
+    def line(name: str) -> str:
+        return f"the result {name}: it is no tensor, and no lane returns it"
+
+    x = torch.ones(3, 2)
+    assert cases_of(Fn(function), x).not_covered == (line("3"), line("0.5"))
+    found = cases_of(Fn(function), x, (({0: torch.export.Dim("rows")},),))
+    assert found.not_covered == (line("sym_size_int_1"), line("0.5"))
+    assert cases_of(Fn(lambda x: (x.relu(), None)), x).not_covered == ()

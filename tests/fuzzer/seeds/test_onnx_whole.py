@@ -11,6 +11,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from fuzzer.lanes.onnx.given import given_file
 from fuzzer.lanes.onnx.proto import to_proto
 from fuzzer.lanes.onnx.witnesses import by_onnxruntime, file_of
 from fuzzer.seeds import onnx_file, whole_model
@@ -308,3 +309,63 @@ def test_a_result_of_a_branch_stays_in_it(tmp_path: Path) -> None:
     assert list(case.tensors) == ["x0"]
     assert case.given is not None
     assert onnx.load_from_string(case.given.model) == onnx.load(path)
+
+
+IMAGE = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
+SCALES = np.array([1, 1, 0.5, 2], np.float32)
+HALF = [node("Resize", ["x", "", "scales"], ["y"], mode="linear", antialias=1)]
+
+
+@pytest.mark.parametrize(
+    ("opset", "nodes", "tensors"),
+    [
+        (18, HALF, {"scales": SCALES}),
+        (18, [node("Constant", [], ["scales"], value=numpy_helper.from_array(SCALES)), *HALF], {}),
+        (18, [node("Concat", ["a", "b"], ["scales"], axis=0), *HALF], {"a": SCALES[:2], "b": SCALES[2:]}),
+        (
+            11,
+            [node("Resize", ["x", "roi", "one"], ["y"], coordinate_transformation_mode="tf_crop_and_resize")],
+            {"roi": np.array([0, 0, 0.25, 0, 1, 1, 0.75, 1], np.float32), "one": np.ones(4, np.float32)},
+        ),
+        (10, [node("Resize", ["x", "scales"], ["y"], mode="linear")], {"scales": SCALES}),
+        (9, [node("Upsample", ["x", "up"], ["y"], mode="linear")], {"up": np.array([1, 1, 3, 2], np.float32)}),
+    ],
+    ids=["initializer", "constant", "computed", "roi", "old", "upsample"],
+)
+def test_scales_keep_their_numbers(
+    opset: int, nodes: list[onnx.NodeProto], tensors: dict[str, Array], tmp_path: Path
+) -> None:
+    """Weights are drawn, but other scales would make another model: lanes run the file with those that it has."""
+    path = saved(tmp_path / "a.onnx", graph_of(nodes, {"x": (FLOAT, IMAGE.shape)}, "y", **tensors), opset)
+    case = whole_model.read(path, {"x": IMAGE}).case
+    (right,) = by_onnxruntime(onnx.load(path), {"x": IMAGE})
+    (found,) = by_onnxruntime(given_file(case, open_sizes=False), {"x": IMAGE})
+    np.testing.assert_array_equal(found, right)
+    np.testing.assert_array_equal(results(case)[0], right)
+
+
+SPARSE = helper.make_sparse_tensor(
+    numpy_helper.from_array(np.ones(1, np.float32), "w"), numpy_helper.from_array(np.zeros(1, np.int64), "places"), [2]
+)
+
+
+@pytest.mark.parametrize(
+    ("graph", "why"),
+    [
+        (
+            "net (optional(float[2]) x) => (float[2] y) { y = OptionalGetElement(x) }",
+            "optional is not supported: the value 'x' is of this type",
+        ),
+        ("net (float[] x) => (float[] y) { y = Relu(x) }", "the file does not say the shape of 'x', as ONNX requires"),
+        ("net (float[2] x) => (float[2] y) { y = Add(x, w) }", "its tensor 'w' is sparse, which is not supported"),
+    ],
+    ids=["optional", "no-shape", "sparse"],
+)
+def test_what_an_input_or_a_weight_is_is_named(graph: str, why: str, tmp_path: Path) -> None:
+    parsed = onnx.parser.parse_graph(graph)
+    if "w)" in graph:
+        parsed.sparse_initializer.append(SPARSE)
+    path = saved(tmp_path / "net.onnx", parsed)
+    with pytest.raises(Invalid) as refused:
+        whole_model.read(path)
+    assert str(refused.value) == f"{path}: {why}"

@@ -14,7 +14,7 @@ from fuzzer.lanes.torch.given import FlatModule, given_program
 from generators.graph import Array, Case, Given, Graph, Input, Invalid, TensorType, Value
 from generators.torch.cut_given import cut_given
 from generators.torch.given import check_given
-from generators.torch.in_place import SHARING
+from generators.torch.in_place import SHARING, changes_operand, changes_others, in_order
 
 TYPE = TensorType.parse("float32[2,2]")
 GIVEN = np.array([[-3, -1], [2, 5]], np.float32)
@@ -126,6 +126,45 @@ def test_all_operators_of_pytorch_that_return_the_memory_of_an_operand_are_known
     not_exported = {"__getitem__", "_unwrap_optional"}  # of TorchScript alone
     assert found - not_exported <= SHARING
     assert found
+
+
+def test_all_operators_of_pytorch_that_change_a_tensor_are_known() -> None:
+    """Those of a list, such as `_foreach_add_`, and of a tensor that a caller gives for the result, too."""
+    lacking, others = set(), set()
+    for schema in torch._C._jit_get_all_schemas():
+        name, overload = schema.name.removeprefix("aten::"), schema.overload_name or "default"
+        changed = [each.type for each in schema.arguments if each.alias_info and each.alias_info.is_write]
+        found = changes_operand(name) or changes_others(f"{name}.{overload}")
+        if schema.name.startswith("aten::") and any(str(each) in TENSORS for each in changed) and not found:
+            lacking.add(f"{name}.{overload}")
+        if schema.name.startswith("aten::") and found and not schema.is_mutable:
+            others.add(f"{name}.{overload}")
+    assert lacking <= NOT_EXPORTED
+    assert others <= {"_no_grad_embedding_renorm_.default"}  # it changes its operand without saying so
+
+
+TENSORS = ("Tensor", "Optional[Tensor]", "List[Tensor]")
+NOT_EXPORTED = {
+    "record_stream.default",
+    "retain_grad.default",
+    "_flash_attention_forward_no_dropout_inplace.default",
+    *(f"{name}.t" for name in ("append", "insert", "pop", "Delete", "clear", "_set_item", "reverse", "extend")),
+    *(f"{name}.Tensor" for name in ("clear", "remove", "sort", "setdefault", "update", "_set_item", "popitem")),
+}
+
+
+def test_the_memory_of_many_values_is_followed_in_time_that_grows_with_them() -> None:
+    """Each node shares memory with the one before: sets of values that are joined are not written anew each time."""
+    nodes = [
+        {
+            "target": "torch.ops.aten.view.default",
+            "inputs": [{"name": "self", "arg": {"as_tensor": {"name": f"v{number}"}}, "kind": 1}],
+            "outputs": [{"as_tensor": {"name": f"v{number + 1}"}}],
+        }
+        for number in range(50_000)
+    ]
+    relu = {**nodes[-1], "target": "torch.ops.aten.relu_.default", "outputs": [{"as_tensor": {"name": "r"}}]}
+    assert in_order([*nodes, relu]).changes["r"].shared == {f"v{number}" for number in range(50_001)}
 
 
 def several(x: torch.Tensor) -> torch.Tensor:
