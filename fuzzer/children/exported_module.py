@@ -14,5 +14,9 @@ def _export(module: torch.nn.Module, inputs: tuple[Any, ...], shapes: Any, out: 
     torch.export.save(torch.export.export(module, inputs, dynamic_shapes=shapes), out)
 
 
-if __name__ == "__main__":
+def main() -> None:
     run(_export)
+
+
+if __name__ == "__main__":
+    main()

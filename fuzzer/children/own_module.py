@@ -11,12 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from fuzzer.system.processes import die_with_parent
 from generators.graph import Invalid
 
-Make = Callable[[torch.nn.Module, tuple[Any, ...], Any, Path], None]
+Make = Callable[[Any, tuple[Any, ...], Any, Path], None]
 
 
 class _Unusable(Exception):
@@ -41,8 +39,10 @@ def run(make: Make) -> None:
         sys.exit(f"{type(error).__name__}: {first}")
 
 
-def _module_of(path: Path, name: str) -> tuple[torch.nn.Module, tuple[Any, ...], Any]:
+def _module_of(path: Path, name: str) -> tuple[Any, tuple[Any, ...], Any]:
     """The module, its example inputs and its dynamic shapes."""
+    import torch
+
     sys.path.insert(0, str(path.parent))  # its folder, as `python FILE` does it
     found = runpy.run_path(str(path), run_name=path.stem)
     if not callable(found.get(name)):

@@ -29,7 +29,7 @@ def write_cases(file: Path, name: str, folder: Path, weights: Weights) -> Path:
     """Write the cases of the module, with its example inputs (`fuzzer.api.written_cases`), and return their new folder
     in `folder`. Raise `Invalid` as `export_module` does."""
     out = folder / f"{file.stem}-{name}"
-    _make(out, "fuzzer.children.module_cases", file, name, EXPORT_SECONDS, weights)
+    _make(out, "fuzzer.api.module_cases", file, name, EXPORT_SECONDS, weights)
     return out
 
 

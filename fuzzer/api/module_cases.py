@@ -1,5 +1,5 @@
 """Write the cases of a module of the user, with its example inputs:
-`python -m fuzzer.children.module_cases FILE NAME FOLDER PARENT WEIGHTS`. WEIGHTS is own or drawn."""
+`python -m fuzzer.api.module_cases FILE NAME FOLDER PARENT WEIGHTS`. WEIGHTS is own or drawn."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from fuzzer.api import written_cases
 from fuzzer.api.model_cases import cases_of
 from fuzzer.children.own_module import run
 
 
-def _write(module: torch.nn.Module, inputs: tuple[Any, ...], shapes: Any, out: Path) -> None:
+def _write(module: Any, inputs: tuple[Any, ...], shapes: Any, out: Path) -> None:
     written_cases.write(cases_of(module, inputs, shapes, weights=sys.argv[5]), out)
 
 
-if __name__ == "__main__":
+def main() -> None:
     run(_write)
+
+
+if __name__ == "__main__":
+    main()
