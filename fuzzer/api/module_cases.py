@@ -9,7 +9,7 @@ from typing import Any
 
 from fuzzer.api import written_cases
 from fuzzer.api.model_cases import cases_of
-from fuzzer.children.own_module import run
+from fuzzer.seeds.torch.own_module import run
 
 
 def _write(module: Any, inputs: tuple[Any, ...], shapes: Any, out: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from fuzzer.children.own_module import run
+from fuzzer.seeds.torch.own_module import run
 
 
 def _export(module: torch.nn.Module, inputs: tuple[Any, ...], shapes: Any, out: Path) -> None:

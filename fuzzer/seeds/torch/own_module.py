@@ -41,14 +41,14 @@ def run(make: Make) -> None:
 
 def _module_of(path: Path, name: str) -> tuple[Any, tuple[Any, ...], Any]:
     """The module, its example inputs and its dynamic shapes."""
-    import torch
-
     sys.path.insert(0, str(path.parent))  # its folder, as `python FILE` does it
     found = runpy.run_path(str(path), run_name=path.stem)
     if not callable(found.get(name)):
         raise _Unusable(f"it defines no function {name}")
     made = found[name]()
-    if not isinstance(made, tuple) or len(made) not in (2, 3) or not isinstance(made[0], torch.nn.Module):
+    torch: Any = sys.modules.get("torch")  # who makes a module has imported it
+    is_pair = isinstance(made, tuple) and len(made) in (2, 3)
+    if not is_pair or torch is None or not isinstance(made[0], torch.nn.Module):
         raise _Unusable(f"{name}() must return a torch.nn.Module and the tuple of its example inputs")
     module, inputs, *shapes = made
     if not isinstance(inputs, tuple):
