@@ -281,7 +281,7 @@ class Op:
 
     Numeric facts, which the envelope of correct results reads:
 
-    terms               how many rounded terms go into one result element; None where the result is exact
+    terms               how many rounded terms go into one result element: 0 where a call is exact, None where all are
     arithmetic          how these terms become a result
     scale               size of numbers that may cancel inside: exp(x) - 1 rounds like 1, however small the result is
     multiplies_by_zero  for which operands and attributes it may multiply operands by zeros that are not in the case (a

@@ -80,7 +80,9 @@ def test_the_campaign_draws_every_row(op: Op) -> None:
     assert len(graphs) >= 0.5 * DRAWS or len(drawn(op.name, 300)) >= 0.4 * 300
     assert {graph.nodes[-1].op for graph in graphs} == {op.name}
     if op.terms:
-        assert all(op.terms(graph.arg_types(graph.nodes[-1]), graph.nodes[-1].attrs) >= 1 for graph in graphs)
+        terms = [op.terms(graph.arg_types(graph.nodes[-1]), graph.nodes[-1].attrs) for graph in graphs]
+        assert min(terms) >= 0, "0: this call is exact, as rounding to whole numbers is"
+        assert max(terms) >= 1
 
 
 TRACED = {"cond", "cond_item", "cond_size", "while_loop"}
