@@ -68,7 +68,7 @@ def values_of(variations: Iterable[Variation]) -> dict[str, dict[Answer, list[st
 
 
 def _joined(values: Sequence[str]) -> str:
-    """The values in one cell. Lists are told apart by semicolons."""
+    """The values in one cell. Semicolons separate values that are lists."""
     return ("; " if any(", " in value for value in values) else ", ").join(values)
 
 

@@ -160,7 +160,7 @@ def _write(view: Call, whole: str, part: str, type: TensorType) -> Call | None:
     others: Mapping[str, Arg] = dict(list(view.args.items())[1:])
     if view.function in WRITES:
         return Call(WRITES[view.function], {"self": Ref(whole), "src": Ref(part), **others}, ())
-    if view.function in RESHAPED:
+    if view.function in RESHAPED and "dtype" not in others:  # a view of the same bits as another type is no such view
         return Call("view", {"self": Ref(part), "size": type.sizes}, ())
     if view.function in ("transpose", "t"):
         return Call(view.function, {"self": Ref(part), **others}, ())

@@ -106,6 +106,18 @@ def test_what_may_be_a_copy_is_a_cut_after_a_change(tmp_path: Path) -> None:
     assert resolve(program).mapped == 4
 
 
+def test_a_change_through_a_view_of_another_dtype_is_a_cut(tmp_path: Path) -> None:
+    model = document(
+        {"x": "float32[2]", "a": "float32[2]", "b": "int64[1]", "d": "int64[1]", "e": "float32[2]"},
+        node("neg.default", "a", self="$x"),
+        node("view.dtype", "b", self="$a", dtype={"as_scalar_type": 5}),
+        node("neg_.default", "d", self="$b"),
+        node("exp.default", "e", self="$a"),
+    )
+    program = pt2.read(write(tmp_path / "m.pt2", model))
+    assert program.steps[-1].calls[0].operands == ("a:1",)
+
+
 def test_a_part_that_is_taken_after_a_change_is_as_changed(tmp_path: Path) -> None:
     model = document(
         dict.fromkeys(("x", "a", "d", "b", "e", "f"), "float32[2,3]"),
