@@ -15,6 +15,15 @@ first two run `.ci/run`, as CI does. It gives the tests a home and variables of 
 
 `full-home+next-year` is one run under both. CI never runs this program. A condition whose program is missing is left
 out with one line.
+
+Named after `--conditions`, these plant a fault in the clone, run `.ci/run`, and print its last lines too:
+
+    failing-test      a test that fails: exit 21
+    flaky-test        a test that fails, and passes when it runs again: exit 0, unstable
+    style-error       a line that ruff refuses: exit 10
+    type-error        a line that mypy refuses: exit 11
+    pip-fails-twice   a setting that pip cannot read, until the installation has failed twice: exit 0
+    pip-fails-always  the same, and it stays: exit 12
 """
 
 from __future__ import annotations
@@ -27,6 +36,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -104,6 +114,62 @@ def next_year(folder: Path) -> Iterator[Prepared]:
     yield Prepared(before=("faketime", "-f", "+365d"))
 
 
+FAILING_TEST = "def test_that_fails() -> None:\n    assert [1, 2] == [1, 3]\n"
+FLAKY_TEST = """from pathlib import Path
+
+
+def test_that_fails_once() -> None:
+    ran = Path(__file__).with_suffix(".ran")
+    before = ran.exists()
+    ran.touch()
+    assert before, "it runs for the first time"
+"""
+
+
+def planted(name: str, text: str) -> Callable[[Path], contextlib.AbstractContextManager[Prepared]]:
+    """The condition that a file is added to the clone."""
+
+    @contextlib.contextmanager
+    def condition(folder: Path) -> Iterator[Prepared]:
+        (folder / "main" / name).write_text(text)
+        yield Prepared(as_ci=True)
+
+    return condition
+
+
+def pip_fails(times: int | None = None) -> Callable[[Path], contextlib.AbstractContextManager[Prepared]]:
+    """The condition that the installation fails so many times, or always: pip reads settings that are none."""
+
+    @contextlib.contextmanager
+    def condition(folder: Path) -> Iterator[Prepared]:
+        settings, ended = folder / "pip.conf", threading.Event()
+        settings.write_text("no settings\n")
+
+        def mend() -> None:
+            while not ended.wait(1):
+                if (folder / "log").read_text(errors="replace").count("\nthe installation failed\n") == times:
+                    settings.write_text("")
+
+        watch = threading.Thread(target=mend)
+        watch.start()
+        try:
+            yield Prepared({"PIP_CONFIG_FILE": str(settings)}, as_ci=True)
+        finally:
+            ended.set()
+            watch.join()
+
+    return condition
+
+
+FAULTS: Mapping[str, Callable[[Path], contextlib.AbstractContextManager[Prepared]]] = {
+    "failing-test": planted("tests/test_planted_failing.py", FAILING_TEST),
+    "flaky-test": planted("tests/test_planted_flaky.py", FLAKY_TEST),
+    "style-error": planted("fuzzer/planted.py", "import os\n"),
+    "type-error": planted("fuzzer/planted.py", '"""Planted."""\n\nNUMBER: int = "no number"\n'),
+    "pip-fails-twice": pip_fails(2),
+    "pip-fails-always": pip_fails(),
+}
+
 CONDITIONS: Mapping[str, Callable[[Path], contextlib.AbstractContextManager[Prepared]]] = {
     "idle": idle,
     "busy": busy,
@@ -118,7 +184,7 @@ CONDITIONS: Mapping[str, Callable[[Path], contextlib.AbstractContextManager[Prep
 def every(conditions: str, folder: Path) -> Iterator[Prepared]:
     """Several conditions at the same time: `full-home+next-year`."""
     with contextlib.ExitStack() as stack:
-        found = [stack.enter_context(CONDITIONS[name](folder)) for name in conditions.split("+")]
+        found = [stack.enter_context({**CONDITIONS, **FAULTS}[name](folder)) for name in conditions.split("+")]
         environment = {name: value for each in found for name, value in each.environment.items()}
         before = tuple(word for each in found for word in each.before)
         yield Prepared(environment, before, as_ci=all(each.as_ci for each in found))
@@ -152,7 +218,7 @@ def run(condition: str, folder: Path) -> GateRun:
             code = int((record / "code").read_text()) if (record / "code").exists() else 1
         minutes = (time.monotonic() - start) / 60
     text = log.read_text(errors="replace")
-    if code:
+    if code or not FAULTS.keys().isdisjoint(condition.split("+")):
         print("\n".join(text.splitlines()[-SHOWN:]), file=sys.stderr)
     counts = COUNTS.findall(text)
     return GateRun(code, minutes, counts[-1] if counts else ("-", "-", "-"), tuple(UNSTABLE.findall(text)))
@@ -160,7 +226,7 @@ def run(condition: str, folder: Path) -> GateRun:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--conditions", default=",".join(CONDITIONS), help="some of them, with commas")
+    parser.add_argument("--conditions", default=",".join(CONDITIONS), help="some of them, or faults, with commas")
     parser.add_argument("--times", type=int, default=1, help="runs under each condition")
     options = parser.parse_args()
     print(
