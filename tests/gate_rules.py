@@ -180,10 +180,17 @@ def _hangs(_number: int, _frame: object) -> None:
     raise Broken(problem)
 
 
+def take_usual_signals() -> None:
+    """nohup(1) and a shell's background leave signals ignored, and children inherit that."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 WATCH = Watch(Path.home(), Path(tempfile.gettempdir()))
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    take_usual_signals()
     if not hasattr(config, "workerinput"):  # workers inherit it
         folder = Path(tempfile.mkdtemp(prefix=OF_THIS_RUN))
         atexit.register(shutil.rmtree, folder, ignore_errors=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -141,3 +142,16 @@ def test_the_cache_of_the_user_is_not_read(request: pytest.FixtureRequest) -> No
     """It may have toolchains, and one of them may be broken."""
     if request.config.getoption("--part") == GATE:
         assert Path(os.environ["XDG_CACHE_HOME"]).parent.name.startswith(OF_THIS_RUN)
+
+
+def test_signals_that_the_caller_ignores_are_not_ignored_in_tests() -> None:
+    before = {number: signal.getsignal(number) for number in (signal.SIGHUP, signal.SIGINT)}
+    try:
+        for number in before:
+            signal.signal(number, signal.SIG_IGN)
+        gate_rules.take_usual_signals()
+        assert signal.getsignal(signal.SIGHUP) == signal.SIG_DFL
+        assert signal.getsignal(signal.SIGINT) == signal.default_int_handler
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

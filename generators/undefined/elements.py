@@ -136,8 +136,10 @@ def all_with_nan(call: Call) -> Places:
 
 
 def slices_with_nan(call: Call) -> Places:
-    """As `all_with_nan`, of each search along `axis`."""
-    return Places(results={0: np.asarray(np.isnan(call.args[0]).any(axis=int_of(call.attrs, "axis"), keepdims=True))})
+    """As `all_with_nan`, of each search along `axis`; the last one where none is given."""
+    axis = call.attrs.get("axis")
+    last = axis if isinstance(axis, int) else -1
+    return Places(results={0: np.asarray(np.isnan(call.args[0]).any(axis=last, keepdims=True))})
 
 
 def not_finite(call: Call) -> Places:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,7 +22,7 @@ from fuzzer.lanes.torch.envelope import TORCH as TORCH_DIALECT
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
 from generators.domain import ANY, Bounds
-from generators.graph import Array, Case, DType, Input, TensorType
+from generators.graph import Array, Case, DType, Input, Invalid, TensorType
 from generators.random_graph import with_values
 from generators.table import TABLE, dialect_of
 from generators.undefined import INTEGER_QUOTIENT, ROWS, rows_of
@@ -273,6 +274,7 @@ EXAMPLES = (
     Example("order-of-nan", "float32[2] float32[2]", "Max-13", {}, ((NAN, 1), (2, 3)), ((1, 0),)),
     Example("order-of-nan", "float32[3]", "Hardmax-13", {"axis": -1}, ((0, NAN, 0),), ((1, 1, 1),)),
     Example("order-of-nan", "float32[2,2]", "Hardmax-13", {"axis": 1}, (((1, NAN), (2, 3)),), (((1, 1), (0, 0)),)),
+    Example("order-of-nan", "float32[2,2]", "Hardmax-13", {"axis": None}, (((1, NAN), (2, 3)),), (((1, 1), (0, 0)),)),
     Example("open-order", "float32[3]", "TopK-24", {"K": (2,)}, ((1, 2, 2),), ((0, 0), (0, 0))),
     Example("open-order", "float32[3]", "TopK-24", {"K": (2,), "sorted": 0}, ((1, 2, 3),), ((1, 1), (1, 1))),
     Example(
@@ -423,6 +425,34 @@ def test_exactly_the_undefined_elements_are_not_compared(example: Example) -> No
     found = judge(with_other(right, tuple(~mask for mask in undefined)), right)
     assert found is not None
     assert found[0] is Kind.WRONG_VALUE
+
+
+OF_RESULTS = re.compile(r"max_?unpool.*|.*max_pool.*_with_indices", re.IGNORECASE)
+"""Rows whose operands are results of other calls in each draw."""
+
+
+@pytest.mark.parametrize("op", [name for name in TABLE if rows_of(name)])
+def test_each_drawn_call_has_an_answer(op: str) -> None:
+    """The rows take every form of attributes: those that are left out too."""
+    dialect, row, asked = dialect_of(op), TABLE[op], 0
+    opsets = [each for each in dialect.opsets.drawn() if row in dialect.opsets.rows_at(each)] if dialect.opsets else []
+    for seed in range(30):
+        source = NumpySource(5, seed)
+        opset = opsets[seed % len(opsets)] if opsets else None
+        try:
+            case = dialect.draw(source, Limits(max_nodes=1), [row], symbolic=False, opset=opset).case()
+        except Invalid:
+            continue
+        for node in case.graph.nodes:
+            if node.op == op and set(node.args) <= set(case.tensors):
+                types = tuple(case.graph.types[arg] for arg in node.args)
+                numbers = [case.tensors[arg] for arg in node.args]
+                args = tuple(each.astype(np.float64) if each.dtype.kind in "fV" else each for each in numbers)
+                call = UndefinedCall(args, types, tuple(value.type for value in node.results), node.attrs)
+                for _, where in rows_of(op):
+                    where(call)
+                    asked += 1
+    assert asked or OF_RESULTS.fullmatch(op)
 
 
 def test_an_integer_quotient_of_onnx_is_found_without_a_run() -> None:
