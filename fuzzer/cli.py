@@ -60,7 +60,7 @@ GROUPS = {
         "lanes": "List the lanes, and what this machine can do with each.",
     },
     "difftvm itself": {
-        "doctor": "Prove that every kind of failure is detected.",
+        "doctor": "Run the self-test: is each kind of failure detected?",
         "bench": "Measure the fuzzer itself.",
     },
 }
@@ -118,7 +118,7 @@ def _print_version(requested: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(epilog="Options without a verb are those of `run`; `fuzz --replay X` is `fuzz replay X`.")
+@app.callback(epilog="Options without a command are those of `run`; `fuzz --replay X` is `fuzz replay X`.")
 def fuzz(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")

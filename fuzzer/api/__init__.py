@@ -1,1 +1,1 @@
-"""What users call from Python: to register and to fuzz a pass of their own."""
+"""What users call from Python: checks of a model, a pass or a backend, the plugin of pytest, strategies of Hypothesis."""

@@ -43,7 +43,7 @@ class CheckOptions:
 
     model: Annotated[
         str,
-        typer.Argument(metavar="FILE", help="An .onnx or .pt2 file; or FILE.py:NAME, a function (docs/around.md)."),
+        typer.Argument(metavar="FILE", help="An .onnx or .pt2 file; or FILE.py:NAME, a function (docs/check.md)."),
     ]
     lanes: Annotated[
         str | None, typer.Option(metavar="GLOB", help="Lanes to run, comma-separated globs; `all-plain`: also for c.")
@@ -56,7 +56,7 @@ class CheckOptions:
     ] = None
     opt_level: Annotated[int | None, typer.Option(metavar="N", help="The opt_level, 0 to 4.")] = None
     weights: Annotated[
-        Weights | None, typer.Option(help="Draw the weights, or take the model's own, as for FILE.py:NAME.")
+        Weights | None, typer.Option(help="own: the model's weights; drawn: random ones. Default: own for FILE.py:NAME, drawn for a file.")
     ] = None
     inputs: InputFiles = None
     sizes: OpenSizes = None

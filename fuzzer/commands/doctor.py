@@ -28,7 +28,7 @@ _ENTERS = 'import runpy, sys; sys.exit(not runpy.run_path(sys.argv[1])["enter"](
 
 
 def doctor(preload: PreloadFile = None, json: JsonFlag = False) -> None:
-    """Prove that every kind of failure is detected, and print versions and lanes."""
+    """Run the self-test: is each kind of failure detected? Print versions and lanes."""
     find_all = finder(preload)
     with (
         working("testing", lambda: "nothing is saved"),

@@ -434,7 +434,7 @@ OF_RESULTS = re.compile(r"max_?unpool.*|.*max_pool.*_with_indices", re.IGNORECAS
 @pytest.mark.parametrize("op", [name for name in TABLE if rows_of(name)])
 def test_each_drawn_call_has_an_answer(op: str) -> None:
     """The rows take every form of attributes: those that are left out too."""
-    dialect, row, asked = dialect_of(op), TABLE[op], 0
+    dialect, row, answers = dialect_of(op), TABLE[op], 0
     opsets = [each for each in dialect.opsets.drawn() if row in dialect.opsets.rows_at(each)] if dialect.opsets else []
     for seed in range(30):
         source = NumpySource(5, seed)
@@ -451,8 +451,8 @@ def test_each_drawn_call_has_an_answer(op: str) -> None:
                 call = UndefinedCall(args, types, tuple(value.type for value in node.results), node.attrs)
                 for _, where in rows_of(op):
                     where(call)
-                    asked += 1
-    assert asked or OF_RESULTS.fullmatch(op)
+                    answers += 1
+    assert answers or OF_RESULTS.fullmatch(op)
 
 
 def test_an_integer_quotient_of_onnx_is_found_without_a_run() -> None:
