@@ -1,1 +1,1 @@
-"""What users call from Python: checks of a model, a pass or a backend, the plugin of pytest, strategies of Hypothesis."""
+"""What users call from Python: checks of a model, a pass or a backend, the plugin of pytest, and strategies."""

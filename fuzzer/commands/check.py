@@ -56,7 +56,8 @@ class CheckOptions:
     ] = None
     opt_level: Annotated[int | None, typer.Option(metavar="N", help="The opt_level, 0 to 4.")] = None
     weights: Annotated[
-        Weights | None, typer.Option(help="own: the model's weights; drawn: random ones. Default: own for FILE.py:NAME, drawn for a file.")
+        Weights | None,
+        typer.Option(help="The model's own or random ones. By default own for FILE.py:NAME, drawn for a file."),
     ] = None
     inputs: InputFiles = None
     sizes: OpenSizes = None
