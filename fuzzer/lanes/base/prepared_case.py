@@ -73,6 +73,6 @@ class PreparedCase:
 
 def _differ_in_inputs_only(case: Case, other: Case) -> bool:
     """Whether the two differ in the numbers of inputs at most."""
-    if case.graph != other.graph or case.sizes != other.sizes:
+    if (case.graph, case.sizes, case.given) != (other.graph, other.sizes, other.given):
         return False
     return all(array.tobytes() == other.owned[name].tobytes() for name, array in case.owned.items())

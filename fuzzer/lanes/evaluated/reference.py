@@ -24,10 +24,11 @@ from fuzzer.lanes.evaluated.common import Contradiction, Unknown
 from fuzzer.lanes.evaluated.evaluation import declared_value
 from fuzzer.lanes.evaluated.interpreter import Program, declared_types, flat, interpreting
 from fuzzer.lanes.evaluated.operators import value_of
-from fuzzer.lanes.evaluated.sums import SUMS
 from generators.graph import Array, holds_floats
 from oracles.reference import Expected
 from oracles.transforms import Rounding
+
+RANKS = (1, 2, 3)
 
 EXACT = frozenset(
     {
@@ -49,11 +50,16 @@ EXACT = frozenset(
         "min",
         "minimum",
         "negative",
+        "nn.dropout",
+        *(f"nn.max_pool{rank}d" for rank in RANKS),
+        "nn.pad",
+        "nn.pixel_shuffle",
+        "nn.relu",
+        "nn.relu6",
         "one_hot",
         "ones",
         "ones_like",
         "permute_dims",
-        "relu",
         "repeat",
         "reshape",
         "round",
@@ -77,7 +83,26 @@ EXACT = frozenset(
 )
 """Operators whose results every implementation rounds alike."""
 
-ADDING = frozenset({*SUMS, "sum", "mean", "variance", "std", "cumsum", "cumprod", "prod", "softmax", "log_softmax"})
+ADDING = frozenset(
+    {
+        "cumprod",
+        "cumsum",
+        "einsum",
+        "matmul",
+        "mean",
+        *(f"nn.{name}{rank}d" for rank in RANKS for name in ("conv", "avg_pool", "adaptive_avg_pool")),
+        *(f"nn.conv{rank}d_transpose" for rank in RANKS),
+        "nn.attention",
+        "nn.attention_bias",
+        *(f"nn.{name}_norm" for name in ("batch", "group", "instance", "layer", "rms")),
+        "nn.log_softmax",
+        "nn.softmax",
+        "prod",
+        "std",
+        "sum",
+        "variance",
+    }
+)
 """Operators that add numbers, in an order that is free."""
 
 UNITS = 4.0
@@ -189,7 +214,7 @@ def _pushed(module: Any, inputs: Sequence[Array], direction: int, width: float, 
         eps = max([float(torch.finfo(_dtype(each)).eps) for each in types if _dtype(each).is_floating_point], default=0)
         adding = name in ADDING
         if adding:
-            wide = [push(arg, math.sqrt(_terms(name, wide)), eps) for arg in wide]
+            wide = [push(arg, math.sqrt(_terms(name, call.attrs, wide)), eps) for arg in wide]
         try:
             value = value_of(name, call.attrs, wide)
         except (RuntimeError, TypeError, ValueError, IndexError) as error:  # PyTorch refuses the operands
@@ -225,11 +250,14 @@ def _in_float64(value: Any) -> Any:
     return value.double() if isinstance(value, Tensor) and value.is_floating_point() else value
 
 
-def _terms(name: str, args: Sequence[Any]) -> int:
+def _terms(name: str, attrs: Any, args: Sequence[Any]) -> int:
     """How many numbers an operator adds for an element of its result, at most."""
     tensors = [arg for arg in args if isinstance(arg, Tensor)]
     if name == "matmul":
         return max(1, tensors[0].shape[-1])
-    if name.startswith("conv") and len(tensors) > 1:
-        return max(1, tensors[1].numel() // max(1, min(tensors[1].shape[:2])))
+    if name.startswith("nn.conv"):
+        filters, channels_out = tensors[1], str(attrs.kernel_layout).index("O")
+        return max(1, filters.numel() // max(1, filters.shape[channels_out]))
+    if name.startswith("nn.avg_pool"):
+        return math.prod(map(int, attrs.pool_size))
     return max(1, *(each.numel() for each in tensors))

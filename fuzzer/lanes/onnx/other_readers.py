@@ -11,7 +11,7 @@ from fuzzer.lanes.base.step import Step
 from fuzzer.lanes.onnx import session
 from fuzzer.lanes.onnx.imported_file import file_of_lane
 from fuzzer.lanes.onnx.runtime import OnnxRuntimeLane
-from fuzzer.lanes.onnx.silent_onnxruntime import ort, states
+from fuzzer.lanes.onnx.silent_onnxruntime import ort
 from fuzzer.lanes.onnx.widened import widened, widened_inputs
 from generators.graph import Case
 from oracles.lane import LaneSpec
@@ -45,8 +45,8 @@ def _refuse_what_onnxruntime_refuses(prepared: PreparedCase, model: onnx.ModelPr
     """Raise the exception that onnxruntime raises on the file.
 
     The interpreter accepts files that ONNX forbids, such as updates that are larger than their indices. That
-    onnxruntime has no kernel for a dtype is ignored: it says nothing about the file."""
+    onnxruntime has no kernel, or does not know what the file has, is ignored: it says nothing about the file."""
     try:
         session.run(session.load(widened(model)), widened_inputs(prepared.inputs))
-    except states.NotImplemented:  # no kernel
+    except session.NO_KERNEL:
         return

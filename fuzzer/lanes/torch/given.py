@@ -11,6 +11,7 @@ from torch.export.graph_signature import InputKind, TensorArgument
 from torch.utils import _pytree as pytree
 
 from fuzzer.lanes.base.arrays import to_torch
+from fuzzer.lanes.torch.own_state import module_with_own_state
 from generators.graph import Case
 from generators.torch.given import check_given
 
@@ -60,7 +61,7 @@ class FlatModule(torch.nn.Module):
 
     def __init__(self, program: ExportedProgram) -> None:
         super().__init__()
-        self.program = program.module()
+        self.program = module_with_own_state(program)
         self._tree = program.call_spec.in_spec
         self._others = [None if _is_tensor(spec) else spec.arg for spec in _given_to(program)]
         values = {node.name: node.meta["val"] for node in program.graph.nodes if node.op == "placeholder"}

@@ -44,7 +44,9 @@ def given_program(prepared: PreparedCase) -> torch.export.ExportedProgram:
 
 def module_of(prepared: PreparedCase, program: torch.export.ExportedProgram) -> torch.nn.Module:
     """The module of a program of the case: it takes the tensors in a row and returns a tuple."""
-    return program.module() if prepared.case.given is None else _flat(program)
+    from fuzzer.lanes.torch.own_state import module_with_own_state
+
+    return module_with_own_state(program) if prepared.case.given is None else _flat(program)
 
 
 def _flat(program: torch.export.ExportedProgram) -> torch.nn.Module:

@@ -18,6 +18,7 @@ from fuzzer.cases.open_sizes import linear, sample_sizes
 from fuzzer.lanes.base.arrays import from_torch, laid_out, to_torch
 from fuzzer.lanes.base.prepared_case import PreparedCase
 from fuzzer.lanes.base.step import Step
+from fuzzer.lanes.torch.own_state import module_with_own_state
 from fuzzer.lanes.torch.prepared import given_program, model_of, tensors_of
 from generators.graph import Array, Case, Expr, Invalid
 from generators.graph import Dim as Size
@@ -100,7 +101,7 @@ def _require_open_sizes(case: Case, program: ExportedProgram) -> None:
 def _require_own_sizes(prepared: PreparedCase, program: ExportedProgram) -> None:
     """Require that PyTorch runs the program at the case's own sizes, and that its outputs have the right types."""
     try:
-        outputs = program.module()(*tensors_of(prepared))
+        outputs = module_with_own_state(program)(*tensors_of(prepared))
     except Exception as error:  # its guards refuse the sizes, or it is wrong for them
         message = " ".join(str(error).split())[:150]
         raise NotImplementedError(f"the exported program does not run at the case's sizes: {message}") from None

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 import torch
 
+from fuzzer.lanes.evaluated import reference
 from fuzzer.lanes.evaluated.common import Unknown
-from fuzzer.lanes.evaluated.operators import OF_ONE_DTYPE, value_of
+from fuzzer.lanes.evaluated.operators import OF_ONE_DTYPE, OPERATORS, value_of
 from fuzzer.lanes.evaluated.ties import TIES, has_ties
 
 NO_ATTRS = SimpleNamespace()
@@ -217,3 +218,25 @@ def test_windows_sizes_and_dropout() -> None:
     assert value_of("hamming_window", SimpleNamespace(dtype="float32"), (1, True, 0.5, 0.25)).tolist() == [1.0]
     assert value_of("size", NO_ATTRS, (ROWS,)).item() == 6
     assert [each.tolist() for each in value_of("nn.dropout", SimpleNamespace(rate=0.5), (FLOATS,))] == [[-2.5], [1.0]]
+
+
+def test_operators_that_are_named_for_their_tolerance_are_defined() -> None:
+    assert OPERATORS.keys() >= reference.EXACT | reference.ADDING
+    assert not reference.EXACT & reference.ADDING
+
+
+@pytest.mark.parametrize(
+    ("name", "attrs", "shapes", "terms"),
+    [
+        ("matmul", {}, ((2, 5), (5, 3)), 5),
+        ("nn.conv2d", {"kernel_layout": "OIHW"}, ((1, 3, 64, 64), (8, 3, 3, 3)), 27),
+        ("nn.conv2d", {"kernel_layout": "HWIO"}, ((1, 64, 64, 3), (3, 3, 3, 8)), 27),
+        ("nn.conv1d_transpose", {"kernel_layout": "IOW"}, ((1, 4, 9), (4, 2, 3)), 12),
+        ("nn.avg_pool2d", {"pool_size": (2, 3)}, ((1, 3, 64, 64),), 6),
+        ("sum", {}, ((4, 5),), 20),
+    ],
+)
+def test_how_many_numbers_are_added(
+    name: str, attrs: dict[str, Any], shapes: tuple[tuple[int, ...], ...], terms: int
+) -> None:
+    assert reference._terms(name, SimpleNamespace(**attrs), [torch.ones(shape) for shape in shapes]) == terms

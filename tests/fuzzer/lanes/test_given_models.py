@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 import torch
 from given_by_hand import case_of, document
 from onnx import TensorProto, helper, numpy_helper
+from torch.export import ExportedProgram
 
 from fuzzer.cases.open_sizes import lanes_of_given
 from fuzzer.isolate.fleet import Fleet
@@ -22,6 +24,7 @@ from fuzzer.lanes.onnx.imported_file import file_of_lane, onnx_file, onnx_file_a
 from fuzzer.lanes.runners import runner_of
 from fuzzer.lanes.torch import onnx_file as onnx_file_of_exporter
 from fuzzer.lanes.torch.given import FlatModule, given_program
+from fuzzer.lanes.torch.prepared import exported, exported_raw, module_of
 from generators.graph import Case
 from oracles.lane import Engine, Importer, LaneSpec
 from oracles.outcome import Ran, Skipped
@@ -70,6 +73,47 @@ def test_a_program_gets_the_numbers_of_the_case() -> None:
         [2.0, 2.0],
         (X @ W * 4).tolist(),
     ]
+
+
+class CountsInBuffer(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("runs", torch.zeros(3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.runs.add_(1)
+        return x * self.runs
+
+
+class CountsInConstant(CountsInBuffer):
+    def __init__(self) -> None:
+        torch.nn.Module.__init__(self)
+        self.runs = torch.zeros(3)
+
+
+@pytest.mark.parametrize(
+    ("model", "parts"), [(CountsInBuffer, (exported_raw, exported)), (CountsInConstant, (exported_raw,))]
+)
+def test_a_run_changes_nothing_that_other_lanes_get(
+    model: type[torch.nn.Module], parts: tuple[Callable[[PreparedCase], ExportedProgram], ...]
+) -> None:
+    """PyTorch decomposes no program that changes a constant."""
+    x = np.ones((2, 3), np.float32)
+    prepared = PreparedCase(
+        case_of("torch", "neg", document(model(), (torch.zeros(2, 3),)), {"x0": "x"}, {"x0": x}), Quiet()
+    )
+    for part in parts:
+        for _ in range(2):
+            (first,) = module_of(prepared, part(prepared))(torch.tensor(x))
+            assert first.tolist() == x.tolist()
+
+
+def test_a_case_without_the_given_model_takes_nothing_over_from_it() -> None:
+    case = program()
+    before = PreparedCase(case, Quiet())
+    raw = exported_raw(before)
+    assert exported_raw(PreparedCase(case, Quiet(), before)) is raw
+    assert exported_raw(PreparedCase(replace(case, given=None), Quiet(), before)) is not raw
 
 
 def test_complex_tensors_are_real_views_outside_of_a_program() -> None:
