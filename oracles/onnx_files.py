@@ -111,7 +111,9 @@ def _same_mistake(outputs: tuple[Array, ...], reading: tuple[Array, ...], right:
     (kind, evidence), (its_kind, its_evidence) = found, other
     if kind is not Kind.WRONG_VALUE:
         return (kind, evidence.output, evidence.actual) == (its_kind, its_evidence.output, its_evidence.actual)
-    return its_kind is Kind.WRONG_VALUE and _as_far_off(evidence, reading[evidence.output])
+    other_values = reading[evidence.output]
+    same_place = its_kind is Kind.WRONG_VALUE and other_values.shape == outputs[evidence.output].shape
+    return same_place and _as_far_off(evidence, other_values)
 
 
 def _as_far_off(evidence: Mismatch, reading: Array) -> bool:
@@ -120,4 +122,6 @@ def _as_far_off(evidence: Mismatch, reading: Array) -> bool:
     value = float(reading[worst.index])
     if not np.isfinite(worst.actual):
         return bool(np.array_equal(value, worst.actual, equal_nan=True))
+    if not np.isfinite(worst.expected):
+        return bool(np.isfinite(value))
     return abs(value - worst.actual) <= abs(worst.actual - worst.expected) / 2

@@ -238,7 +238,7 @@ def canonical(text: str) -> str:
 def _of_llvm(text: str, config: Mapping[str, object]) -> Target:
     """A target of LLVM. Only the code of a processor whose features are known runs here."""
     triple, cpu = str(config.get("mtriple", _HERE)), str(config.get("mcpu", ""))
-    if not triple.startswith(_HERE):
+    if not _RUNS_HERE.fullmatch(triple):
         written = next((row.written for row in TARGETS if row.config.get("mtriple") == triple), None)
         return Target(text, config, Runs.NOWHERE, written=written)
     if cpu not in FLAGS_OF_CPU:
@@ -261,6 +261,8 @@ def _written_for(written: WrittenCode | None, config: Mapping[str, object]) -> W
 
 _HERE = "x86_64"
 """The architecture of the machines that difftvm runs on."""
+_RUNS_HERE = re.compile(_HERE + r"(-.*linux.*)?")
+"""The triples of these machines, whatever their vendor: `x86_64`, `x86_64-linux-gnu`, `x86_64-conda-linux-gnu`."""
 
 
 def family_of(target: str) -> str:

@@ -229,6 +229,36 @@ def test_a_reader_excuses_nan_and_infinity_only_where_it_gives_the_same(number: 
         assert [f.lane for f in judge_all(CASE, outcomes)] == ([] if same else [TVM_ONNX])
 
 
+@pytest.mark.parametrize(("given", "shared"), [(5.0, True), (np.inf, False)])
+def test_a_reader_excuses_a_number_in_place_of_infinity_only_where_it_has_one_too(given: float, shared: bool) -> None:
+    """The reader is wrong in another element too, so that it is no witness for the model."""
+    right = (fakes.expect([np.inf, -2.0], envelope=0.001, dtype="float16"),)
+    outcomes = with_lanes(
+        right,
+        {
+            ONNXRUNTIME: fakes.correct(right),
+            ONNX_REFERENCE: Ran((np.array([given, 9.0], np.float16),)),
+            TVM_ONNX: Ran((np.array([3.0, -2.0], np.float16),)),
+        },
+    )
+    assert [f.lane for f in judge_all(CASE, outcomes)] == ([] if shared else [TVM_ONNX])
+
+
+def test_a_reader_whose_result_has_another_shape_excuses_no_wrong_number() -> None:
+    """It is wrong first in another result."""
+    right = (
+        fakes.expect([1.0, 1.0, 1.0], envelope=0.001, dtype="float16"),
+        fakes.expect([1.0], envelope=0.001, dtype="float16"),
+    )
+    lane = (np.array([1, 1, 9], np.float16), np.ones(1, np.float16))
+    reading = (np.ones(2, np.float16), np.array([7], np.float16))
+    for reader in (reading, (np.ones(2, np.float16), np.ones(1, np.float16))):
+        outcomes = with_lanes(
+            right, {ONNXRUNTIME: fakes.correct(right), ONNX_REFERENCE: Ran(reader), TVM_ONNX: Ran(lane)}
+        )
+        assert [f.lane for f in judge_all(CASE, outcomes)] == [TVM_ONNX]
+
+
 def test_tvm_is_at_fault_for_an_unstable_result_even_where_a_reader_is_unstable() -> None:
     lanes = {ONNXRUNTIME: CORRECT, ONNX_REFERENCE: fakes.unstable(RIGHT), TVM_ONNX: fakes.unstable(RIGHT)}
     assert tvms(lanes) == [(Kind.SECOND_RUN_DIFFERS, TVM_ONNX)]

@@ -43,6 +43,16 @@ def test_a_row_is_found_by_its_name(row: Target) -> None:
             ("avx512f", "avx512dq", "avx512cd", "avx512bw", "avx512vl", "avx512_vnni"),
         ),
         ("llvm -mcpu=unheard-of", {"kind": "llvm", "mcpu": "unheard-of"}, Runs.NOWHERE, ()),
+        *(
+            (f"llvm -mtriple={triple}", {"kind": "llvm", "mtriple": triple}, runs, ())
+            for triple, runs in (
+                ("x86_64", Runs.HERE),
+                ("x86_64-conda-linux-gnu", Runs.HERE),
+                ("x86_64-apple-darwin", Runs.NOWHERE),
+                ("x86_64-w64-mingw32", Runs.NOWHERE),
+                ("x86_64h-unknown-linux-gnu", Runs.NOWHERE),
+            )
+        ),
         ("llvm -mtriple=riscv64-linux-gnu", {"kind": "llvm", "mtriple": "riscv64-linux-gnu"}, Runs.NOWHERE, ()),
         (
             "llvm -mtriple=x86_64-linux-gnu -opt-level=1",
