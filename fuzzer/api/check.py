@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from fuzzer.toolchains.lanes import in_toolchains, named
 from fuzzer.toolchains.registry import finder
 from generators.graph import Invalid
 from oracles.lane import LaneSpec
-from oracles.transforms import TRANSFORMS_BY_NAME
+from oracles.transforms import TRANSFORMS, TRANSFORMS_BY_NAME, ModuleForm, transform_named
 
 __tracebackhide__ = is_answer
 
@@ -188,9 +189,18 @@ def _passes(passes: Sequence[str]) -> tuple[str, ...]:
     """The passes, each after those that it requires. Raise `Invalid` for a name that no row has."""
     if isinstance(passes, str):
         raise Invalid(f"passes is a string: pass a list of names, such as [{passes!r}]")
-    if unknown := [name for name in passes if name not in TRANSFORMS_BY_NAME]:
+    known = {row.name for row in TRANSFORMS}
+    if unknown := [name for name in passes if name not in known]:
         raise Invalid(f"there is no pass {unknown[0]!r}; oracles/transforms.py lists them")
-    return tuple(_with_required(passes))
+    wanted = tuple(_with_required(passes))
+    for before, name in pairwise(wanted):
+        if _lowers(before) and not _lowers(name):
+            raise Invalid(f"the pass {name} cannot follow {before}, which is one of the last steps of a compilation")
+    return wanted
+
+
+def _lowers(name: str) -> bool:
+    return transform_named(name).form is ModuleForm.LOWERED
 
 
 def _with_required(passes: Iterable[str]) -> Iterator[str]:

@@ -10,7 +10,7 @@ import hashlib
 import shlex
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -85,6 +85,16 @@ def given_inputs(inputs: Any) -> dict[str, Array]:
     if isinstance(inputs, Sequence):
         return {f"x{place}": np.asarray(value) for place, value in enumerate(inputs)}
     raise Invalid("pass the inputs of a Relax module as a sequence of arrays, or a dict of arrays by name")
+
+
+def _alike(done: Iterable[Done]) -> Iterable[list[Done]]:
+    """The jobs that failed, those together that are one failure for the user: a module, passes, a target, and a kind.
+    They differ in the pipeline, and in the numbers of the inputs."""
+    found: dict[tuple[object, ...], list[Done]] = {}
+    for job, answer in done:
+        if failed(answer):
+            found.setdefault((job.module, job.passes, job.target, answer.kind), []).append((job, answer))
+    return found.values()
 
 
 class ModuleChecks:
@@ -227,11 +237,11 @@ def check_modules(
     failures, not_confirmed = [], []
     with ModuleChecks(modules, inputs, toolchain) as checks:
         done = checks.run(jobs)
-        for job, answer in {(each.module, each.target, found.kind): (each, found) for each, found in done}.values():
-            if not failed(answer):
-                continue
-            if failure := checks.confirmed(job, answer, folder, preload):
+        for alike in _alike(done):
+            shown = (checks.confirmed(job, answer, folder, preload) for job, answer in alike)
+            if failure := next(filter(None, shown), None):
                 failures.append(failure)
             else:
+                job, answer = alike[0]
                 not_confirmed.append(f"{answer.kind} for {job.target}: it does not show each time")
     return ModulesDone(tuple(done), tuple({each.slug: each for each in failures}.values()), tuple(not_confirmed))

@@ -13,6 +13,9 @@ import pytest
 
 import difftvm
 from difftvm import FindingError, Invalid, PassNotReached
+from fuzzer.api import relax_modules
+from fuzzer.isolate.module_job import ModuleAnswer, ModuleJob
+from oracles.lane import Pipeline
 
 
 def attention() -> Any:
@@ -107,6 +110,25 @@ def test_a_module_is_right_in_each_lane(tmp_path: Path) -> None:
     assert why.startswith("relax-module-metal-opt3: it is only compiled: nothing here runs its code")
     assert (done.not_run, done.not_confirmed, done.not_covered, done.cases) == ((), (), (), 1)
     assert not (tmp_path / "modules").exists()
+
+
+def test_failures_of_other_passes_are_others_and_those_of_other_pipelines_are_not() -> None:
+    jobs = [
+        ModuleJob(0, 1),
+        ModuleJob(0, 1, pipeline=Pipeline.ZERO),
+        ModuleJob(0, 2),
+        ModuleJob(0, 1, passes=("FuseOps",)),
+        ModuleJob(0, 1, target="c"),
+        ModuleJob(1, 1),
+    ]
+    wrong = ModuleAnswer("wrong-value", "evaluate")
+    done = [*((job, wrong) for job in jobs), (ModuleJob(0, 1), ModuleAnswer("", ""))]
+    assert [[job for job, _ in some] for some in relax_modules._alike(done)] == [
+        jobs[:3],
+        [jobs[3]],
+        [jobs[4]],
+        [jobs[5]],
+    ]
 
 
 @pytest.mark.tvm
