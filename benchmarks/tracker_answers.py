@@ -8,11 +8,12 @@ seed and the number say (tests/fuzzer/filing/mutated_answers.py). It is a fault 
 
 - ends with another exit code than 0, 65, 69 and 76, or prints more than one sentence to stderr, or an exception;
 - prints a control character or the token;
-- takes more than a minute;
+- takes more than two minutes;
 - asks another server, starts a process, or loads a pickle;
 - leaves what the next command, with right answers, cannot finish, or files the finding twice.
 
-Prints the runs by what was changed. Exits with 1 where there is a fault.
+Much of the time is spent in waiting for answers that do not come. Prints the runs by what was changed. Exits with 1
+where there is a fault.
 """
 
 from __future__ import annotations
@@ -36,6 +37,9 @@ from fuzzer.campaign.store.store import Store  # noqa: E402
 from fuzzer.filing import draft as drafts  # noqa: E402
 from fuzzer.filing.draft import Draft  # noqa: E402
 from tests.fuzzer.conftest import raised  # noqa: E402
+
+EACH = 25
+"""Runs between two lines about the progress, which go to stderr."""
 
 NEVER = frozenset({"os.system", "os.exec", "os.fork", "os.posix_spawn", "subprocess.Popen", "pickle.find_class"})
 
@@ -72,13 +76,17 @@ def main() -> None:
             changed += run.changed
             for fault in run.faults:
                 print(f"FAULT --first {run.number}: {run.action}, {run.kind}: {fault}", flush=True)
+            if not (run.number + 1) % EACH:
+                spent = f"{time.monotonic() - began:.0f} s, {time.process_time():.0f} of CPU"
+                print(f"{run.number + 1} runs: {spent}", file=sys.stderr, flush=True)
     codes = sorted(CODES | {code for counts in by_kind.values() for code in counts})
     print(f"{'what is changed':24}{'runs':>8}" + "".join(f"{f'code {code}':>9}" for code in codes))
     for kind, counts in sorted(by_kind.items()):
         print(f"{kind:24}{counts.total():>8}" + "".join(f"{counts[code]:>9}" for code in codes))
     print(
-        f"{arguments.count} runs with {changed:,} changed answers in {time.monotonic() - began:.0f} s,"
-        f" {faults} with a fault; at most {longest:.1f} s and {_megabytes() - before:.0f} MB more than before"
+        f"{arguments.count} runs with {changed:,} changed answers in {time.monotonic() - began:.0f} s"
+        f" ({time.process_time():.0f} of CPU), {faults} with a fault;"
+        f" at most {longest:.1f} s and {_megabytes() - before:.0f} MB more than before"
     )
     sys.exit(1 if faults else 0)
 

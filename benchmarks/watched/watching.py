@@ -132,6 +132,8 @@ def _is_write(mode: object, flags: object) -> bool:
 
 
 def _of_file(path: Any, writes: bool, flags: object, given: tuple[str, ...]) -> str:
+    if isinstance(flags, int) and flags & os.O_PATH:  # it names a file, and neither opens nor reads it
+        return ""
     if isinstance(path, int) or _caller()[1] == "open_plain":  # its own opener has an event too
         return ""
     real = _in_place(path) if isinstance(flags, int) and flags & os.O_NOFOLLOW else os.path.realpath(os.fsdecode(path))

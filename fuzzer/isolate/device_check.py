@@ -20,8 +20,8 @@ from oracles.targets import TARGETS, Runs, target_named
 
 @dataclass(frozen=True, slots=True)
 class DeviceCheck:
-    """The result for one device. `why_not` is the failure of three attempts in a row, empty where the device passed.
-    `seconds` is the time until the answer came."""
+    """The result for one device. `why_not` is the failure of three attempts in a row, or what the machine was short of,
+    empty where the device passed. `seconds` is the time until the answer came."""
 
     device: str
     why_not: str
@@ -66,6 +66,5 @@ def check_devices(pool: DevicePool) -> list[DeviceCheck]:
     for supervisor in pool.supervisors:
         began = time.monotonic()
         supervisor.ready()
-        why_not = pool.quarantined.get(supervisor.device, "")
-        checks.append(DeviceCheck(str(supervisor.device), why_not, round(time.monotonic() - began, 1)))
+        checks.append(DeviceCheck(str(supervisor.device), supervisor.why_unused, round(time.monotonic() - began, 1)))
     return checks

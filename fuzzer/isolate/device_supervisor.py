@@ -4,6 +4,9 @@
       |  wrong, 3 times in a row                  |  SIGKILL does not end it, the hardware says that it is broken
       +-------------------> Quarantined <---------+
 
+Where the machine is short of something when a worker starts, as of space on the disk, the state is Short until the
+next lanes come: that says nothing about the device. The lanes are skipped for the environment.
+
 A worker is used after it gave the known answer to a small case. No lane gets a failure that an earlier lane caused: a
 failure that may come from a damaged device counts only where the worker ran nothing but the known answer before.
 Otherwise the lane runs again in a fresh worker.
@@ -27,7 +30,7 @@ from fuzzer.isolate import protocol
 from fuzzer.isolate.child_process import Bounds, ChildProcess, ChildReaper, next_batch, with_deadline
 from fuzzer.isolate.known_answer import KNOWN_ANSWER
 from fuzzer.isolate.running_job import OwnFailure
-from fuzzer.signature import GpuDamage, gpu_damage_of
+from fuzzer.signature import GpuDamage, gpu_damage_of, passing_lack
 from fuzzer.system import files, process_tree, processes, strays, untrusted_files
 from fuzzer.system.devices import Device
 from fuzzer.toolchains.toolchain import HOST, Toolchain, toolchain_environment
@@ -78,7 +81,16 @@ class Quarantined:
     reason: str
 
 
-State = Empty | InUse | Quarantined
+@dataclass(frozen=True, slots=True)
+class Short:
+    """There is no worker, because the machine was short of something for a moment: `reason`. The next lanes start one.
+    `failures` as in `Empty`."""
+
+    failures: int
+    reason: str
+
+
+State = Empty | InUse | Quarantined | Short
 
 
 @dataclass(slots=True)
@@ -108,7 +120,7 @@ class DeviceSupervisor:
 
     def run(self, case: Case, lanes: Sequence[LaneSpec], bounds: Bounds, result: Result) -> float:
         """Run lanes and store their outcomes; return the CPU seconds. Lanes that are left when the device is
-        quarantined have no outcome."""
+        quarantined have no outcome. Those left when the machine is short of something are skipped."""
         pending, cpu = list(lanes), 0.0
         while pending:
             batch = next_batch(pending)
@@ -117,14 +129,18 @@ class DeviceSupervisor:
                 break
             cpu += self._run(in_use, case, batch, bounds, result)
             pending = [lane for lane in pending if lane not in result.outcomes]
+        if isinstance(self.state, Short):
+            result.outcomes.update(dict.fromkeys(pending, Skipped(self.state.reason, environment=True)))
         return cpu
 
     def ready(self, alone: bool = False) -> InUse | None:
         """Return a worker that can run lanes; with `alone`, a worker that ran only the known answer before. Return None
-        where the device is quarantined or closed."""
+        where the device is quarantined or closed, or the machine is short of something."""
+        if isinstance(self.state, Short):
+            self.state = Empty(self.state.failures, self.state.reason)
         while not self.closed:
             match self.state:
-                case Quarantined():
+                case Quarantined() | Short():
                     return None
                 case InUse(tests=tests) as in_use if tests == 0 or (tests < self.limits.tests and not alone):
                     return in_use
@@ -147,6 +163,11 @@ class DeviceSupervisor:
         if isinstance(self.state, InUse):
             worker, self.state = self.state.worker, Empty()
             self._end(worker)
+
+    @property
+    def why_unused(self) -> str:
+        """Why no lane can run: the device is quarantined, or had no worker at the last attempt; "" otherwise."""
+        return self.state.reason if isinstance(self.state, Quarantined | Short) else ""
 
     @property
     def cpu_seconds(self) -> float:
@@ -205,9 +226,12 @@ class DeviceSupervisor:
 
     def _failed(self, failures: int, outcome: Outcome) -> None:
         """Record that a worker did not give the known answer. Quarantine the device after `limits.attempts` such
-        workers in a row, or where the outcome shows that it is broken."""
+        workers in a row, or where the outcome shows that it is broken. One that the machine was short of something for
+        does not count."""
         reason = f"no known answer: {_description(outcome)}"
-        if gpu_damage_of(outcome) is GpuDamage.DEVICE or failures + 1 >= self.limits.attempts:
+        if lack := passing_lack(outcome):
+            self.state = Short(failures, f"{self.device} has no worker: {lack}")
+        elif gpu_damage_of(outcome) is GpuDamage.DEVICE or failures + 1 >= self.limits.attempts:
             self.state = Quarantined(reason)
         else:
             self.state = Empty(failures + 1, reason)
@@ -232,7 +256,11 @@ class DeviceSupervisor:
 
     def _spawn(self) -> ChildProcess:
         scratch = str(untrusted_files.new_folder(self.scratch))
-        process, connection, log = spawned(self.device, self.toolchain, self.scratch)
+        try:
+            process, connection, log = spawned(self.device, self.toolchain, self.scratch)
+        except OSError:
+            untrusted_files.remove(Path(scratch))
+            raise
         return ChildProcess(
             process.pid, connection, ChildReaper(process), log, scratch, self.kill, self.limits.grace_seconds
         )

@@ -36,7 +36,7 @@ def write_cases(file: Path, name: str, folder: Path, weights: Weights) -> Path:
 def _make(out: Path, child: str, file: Path, name: str, seconds: float, *more: str) -> None:
     """Run the child that makes `out` of the module."""
     if not file.is_file():
-        raise Invalid(f"{file}: no such file")
+        raise Invalid(f"{file}: {'it is not a regular file' if file.exists() else 'no such file'}")
     words = [HOST.python, "-P", "-m", child, str(file.resolve()), name, str(out), str(os.getpid()), *more]
     try:
         done = subprocess.run(words, env=inherited(), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=seconds)

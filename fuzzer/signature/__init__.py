@@ -22,3 +22,4 @@ from fuzzer.signature.messages import skeleton as skeleton
 from fuzzer.signature.messages import without_operators as without_operators
 from fuzzer.signature.refusals import classify_failure as classify_failure
 from fuzzer.signature.refusals import missing_features as missing_features
+from fuzzer.signature.refusals import passing_lack as passing_lack

@@ -55,15 +55,18 @@ _STATED_LIMIT = re.compile(
 )
 """Messages for documented limits of a part of TVM. They mean a refusal in every stage."""
 
-_ENVIRONMENT_TEXT = re.compile(
+_PASSING_TEXT = (
     r"No space left on device|Disk quota exceeded|Read-only file system|Input/output error|Stale file handle"
     r"|\[Errno (5|11|12|23|24|30|116|122)\]"  # disk, fork, memory, files, files, disk, network file system, quota
     r"|Resource temporarily unavailable|can't start new thread|\bv?fork: Cannot allocate memory"
-    r"|Unable to allocate [\d.]+ (bytes|KiB|MiB) for an array|Too many open files|cannot find -l\w+"
+    r"|Unable to allocate [\d.]+ (bytes|KiB|MiB) for an array|Too many open files"
     r"|signal terminated program (cc1|collect2|ld)"
-    r"|does not give the known answer"  # a device
+)
+_MISSING = re.compile(
+    r"cannot find -l\w+|does not give the known answer"  # a device
     r"|No such file or directory: '(\S*/)?(gcc|g\+\+|cc|clang|ld)'|cannot open shared object file"
 )
+_ENVIRONMENT_TEXT = re.compile(f"{_PASSING_TEXT}|{_MISSING.pattern}")
 
 
 def classify_failure(failure: Raised | Died) -> Outcome:
@@ -75,6 +78,14 @@ def classify_failure(failure: Raised | Died) -> Outcome:
     if isinstance(failure, Died) or gpu_error:
         return failure
     return Unsupported(failure.stage, text.strip().split("\n")[0][:200]) if _refuses(failure, text) else failure
+
+
+def passing_lack(outcome: Outcome) -> str:
+    """What the machine was short of for a moment, so that there is no result; "" where another thing is the reason. A
+    library or a program that is missing is no such thing."""
+    cause = classify_failure(outcome) if isinstance(outcome, Raised | Died) else outcome
+    lacks = isinstance(cause, Skipped) and cause.environment and not _MISSING.search(cause.reason)
+    return cause.reason if isinstance(cause, Skipped) and lacks else ""
 
 
 def _refuses(raised: Raised, text: str) -> bool:

@@ -1,5 +1,5 @@
 """Read files that the user names on a command line: Python programs, arrays. A link is followed. What is no regular
-file is refused, so that nobody waits for a pipe or reads a device, and the size is bounded."""
+file is refused, so that nobody waits for a pipe or opens a device, and the size is bounded."""
 
 from __future__ import annotations
 
@@ -20,15 +20,27 @@ MOST_SOURCE = 4 << 20
 def read_named(path: Path, most: int) -> bytes:
     """The contents of a file. Raise OSError where it cannot be read, is no regular file, or has more than `most`
     bytes."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    descriptor = _opened(path)
     try:
-        mode = os.fstat(descriptor).st_mode
-        if not stat.S_ISREG(mode):
-            number = errno.EISDIR if stat.S_ISDIR(mode) else errno.EINVAL
-            raise OSError(number, os.strerror(number) if stat.S_ISDIR(mode) else NO_FILE, str(path))
         return read_descriptor(descriptor, path, most)
     finally:
         os.close(descriptor)
+
+
+def _opened(path: Path) -> int:
+    """A regular file, opened to be read. What is none is not opened: that alone may start something in a device."""
+    place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    try:
+        mode = os.fstat(place).st_mode
+        if stat.S_ISDIR(mode):
+            raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, NO_FILE, str(path))
+        return os.open(f"/proc/self/fd/{place}", os.O_RDONLY | os.O_CLOEXEC)
+    except PermissionError as error:  # of the file, whose name the user knows
+        raise OSError(error.errno, error.strerror, str(path)) from None
+    finally:
+        os.close(place)
 
 
 def parsed(source: bytes, path: Path) -> ast.Module:

@@ -425,6 +425,41 @@ def test_a_worker_that_does_not_start_is_reported_with_its_output(make: Make, tm
     assert pool.quarantined == {pool.supervisors[0].device: "no known answer: EnvironmentMissing: no such driver"}
 
 
+@pytest.mark.parametrize(
+    "output", ["OSError: [Errno 28] No space left on device", "RuntimeError: can't start new thread"]
+)
+def test_a_machine_that_is_short_for_a_moment_says_nothing_about_a_device(
+    make: Make, tmp_path: Path, output: str
+) -> None:
+    from fuzzer.toolchains.toolchain import Toolchain
+
+    python, short = tmp_path / "python", tmp_path / "short"
+    python.write_text(f'#!/bin/sh\ntest -e {short} && echo "{output}" && exit 1\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    short.touch()
+    pool = make(toolchain=Toolchain("host", str(python)))
+    supervisor, honest, other = pool.supervisors[0], lane("honest"), lane("honest", "other")
+    lack = output.partition(": ")[2].removeprefix("[Errno 28] ")
+    skipped = Skipped(f"{supervisor.device} has no worker: {lack}", environment=True)
+    for _ in range(4):  # one more than wrong answers before a quarantine
+        assert pool.run(sine(), (honest, other)).outcomes == {honest: skipped, other: skipped}
+    assert (supervisor.started, supervisor.why_unused, pool.quarantined) == (4, skipped.reason, {})
+    short.unlink()
+    assert is_honest(one(pool, honest))
+    assert supervisor.why_unused == ""
+
+
+def test_a_library_that_is_missing_takes_a_device_out_of_use(make: Make, tmp_path: Path) -> None:
+    from fuzzer.toolchains.toolchain import Toolchain
+
+    python, output = tmp_path / "python", "OSError: libcuda.so.1: cannot open shared object file: No such file"
+    python.write_text(f"#!/bin/sh\necho '{output}'; exit 1\n")
+    python.chmod(0o755)
+    pool = make(toolchain=Toolchain("broken", str(python)))
+    assert isinstance(one(pool, lane("honest")), Skipped)
+    assert pool.quarantined == {pool.supervisors[0].device: f"no known answer: EnvironmentMissing: {output}"}
+
+
 def test_a_worker_that_was_killed_between_two_tests_is_nobodys(make: Make) -> None:
     pool = make()
     pid = number(one(pool, lane("pid")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -38,6 +39,38 @@ def test_nothing_but_a_regular_file_of_a_bounded_size_is_read(tmp_path: Path, ma
     with pytest.raises(OSError, match=why):
         read_named(path, 9)
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_device_is_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To open one may start it, as a watchdog or a tape."""
+    path = tmp_path / "a.py"
+    path.symlink_to("/dev/zero")
+    opened: list[tuple[Path, int]] = []
+    really_open = os.open
+
+    def noted(name: Path, flags: int) -> int:
+        opened.append((name, flags))
+        return really_open(name, flags)
+
+    monkeypatch.setattr(os, "open", noted)
+    with pytest.raises(OSError, match=NO_FILE):
+        read_named(path, 9)
+    assert opened == [(path, os.O_PATH | os.O_CLOEXEC)]
+
+
+def test_a_file_that_may_not_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.py"
+    path.write_text("x = 1\n")
+    really_open = os.open
+
+    def denied(name: object, flags: int) -> int:  # root may read each file
+        if flags & os.O_PATH:
+            return really_open(path, flags)
+        raise PermissionError(errno.EACCES, "Permission denied", str(name))
+
+    monkeypatch.setattr(os, "open", denied)
+    with pytest.raises(PermissionError, match=r"Permission denied: '.*a\.py'$"):
+        read_named(path, 9)
 
 
 @pytest.mark.parametrize(
