@@ -139,8 +139,8 @@ def check(
         say(f"seen in difftvm's form of the model, not in yours ({checked.not_given}): {each.line}; {each.folder}")
     if run.of_model:
         raise FindingError(run.of_model, checked)
-    if not checked.ran and not checked.not_confirmed:
-        raise NothingRan(f"no lane ran: {'; '.join(f'{name}: {why}' for name, why in checked.not_run)}")
+    if not checked.ran and not checked.not_confirmed and not checked.in_form:
+        raise NothingRan(checked)
     return _strictly(checked) if strict else checked
 
 
@@ -166,12 +166,13 @@ def _check_module(
     ran = tuple(name for name, answer in answers.items() if not answer.kind)
     not_run = tuple((name, f"{each.stage}: {each.message}") for name, each in answers.items() if each.kind)
     not_run += tuple(lacking.items())
-    if not ran and not found.not_confirmed:
-        raise NothingRan(f"no lane ran: {'; '.join(f'{name}: {why}' for name, why in not_run)}")
     unknown = tuple(dict.fromkeys(each.unknown for each in answers.values() if each.unknown))
     compiled = tuple(f"{name}: {only_compiled(jobs[name].target)}" for name in ran if only_compiled(jobs[name].target))
     seconds = time.monotonic() - began
-    return Checked(ran, not_run, found.not_confirmed, (), 1, seconds, not_judged=unknown + compiled)
+    checked = Checked(ran, not_run, found.not_confirmed, (), 1, seconds, not_judged=unknown + compiled)
+    if not ran and not found.not_confirmed:
+        raise NothingRan(checked)
+    return checked
 
 
 def _folder(folder: str | Path | None) -> Path:

@@ -27,7 +27,12 @@ class NothingJudged(AssertionError):
 
 
 class NothingRan(Invalid):
-    """No lane can run the model: there is nothing to compare."""
+    """No lane can run the model: there is nothing to compare. `checked` says why, lane by lane."""
+
+    def __init__(self, checked: Checked) -> None:
+        self.checked = checked
+        lanes = (f"{name}: {why}" for name, why in checked.not_run)
+        super().__init__(f"no lane ran: {'; '.join((*lanes, *checked.not_judged))}")
 
 
 @dataclass(frozen=True, slots=True)

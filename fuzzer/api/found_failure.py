@@ -25,6 +25,7 @@ class FoundFailure:
                where the model is no graph of difftvm's
     known_as   the name of the finding that was there before with the same failure, perhaps of another model, to which
                the folder, the script and the command belong; "" where the failure is new
+    lanes      the lanes in which this model shows it
     """
 
     slug: str
@@ -37,6 +38,7 @@ class FoundFailure:
     component: str = Component.TVM
     nodes: tuple[int, ...] = ()
     known_as: str = ""
+    lanes: tuple[str, ...] = ()
 
     @property
     def line(self) -> str:

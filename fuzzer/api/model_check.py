@@ -30,7 +30,7 @@ from fuzzer.triage.refused import WithoutRefused, without_refused
 from fuzzer.triage.reproduce import is_valid, judged_by, judged_run
 from generators.dialect import dialect_named
 from generators.graph import Case, Invalid
-from oracles.finding import Component
+from oracles.finding import Component, Kind
 from oracles.judged_elements import JudgedElements, judged_elements, reasons_in, why_none
 from oracles.lane import LaneSpec, is_eager, is_reference
 from oracles.outcome import Built, Outcome, Outcomes, Ran, Result, Unsupported, why_no_result
@@ -131,13 +131,13 @@ class ModelCheck:
                 self._elsewhere += [_elsewhere(each, lane, result.outcomes[lane]) for lane in each.lanes]
             else:
                 failing.append(each)
-        for done in self._investigated(case, failing):
+        for sighting, done in self._investigated(case, failing):
             places = tuple(numbers[number] for number in done.nodes)
             if done.folder:
-                failure = _failure(replace(done, nodes=places), done.folder, self.preload)
+                failure = _failure(replace(done, nodes=places), sighting, done.folder, self.preload)
                 (self.failures_of_form if in_form else self.failures).append(failure)
-            else:
-                self._not_confirmed.append(f"{done.kind} on {done.lane}: {done.again} runs fail")
+            elif line := _not_confirmed(done):
+                self._not_confirmed.append(line)
         return dict(own)
 
     def checked(self, cases: int, not_covered: Sequence[str], not_given: str, began: float) -> Checked:
@@ -167,7 +167,7 @@ class ModelCheck:
             first.setdefault(each.slug, each)
         return tuple(first.values())
 
-    def _investigated(self, case: Case, sighted: Sequence[Sighting]) -> list[Minimized]:
+    def _investigated(self, case: Case, sighted: Sequence[Sighting]) -> list[tuple[Sighting, Minimized]]:
         """Confirm, reduce and save each failure, one check at a time: the folder of findings has one writer."""
         if not sighted:
             return []
@@ -177,7 +177,11 @@ class ModelCheck:
         ]
         width = os.cpu_count() or 1
         with _saving, _opened(self.folder) as store:
-            return [each for one in requests for each in minimize.run(self.lab, store, one, width).minimized]
+            return [
+                (sighting, each)
+                for sighting, one in zip(sighted, requests, strict=True)
+                for each in minimize.run(self.lab, store, one, width).minimized
+            ]
 
 
 def _run(lab: Lab, case: Case, lanes: Sequence[LaneSpec], drawn: Sequence[str]) -> tuple[Result, list[Sighting]]:
@@ -190,8 +194,8 @@ def _run(lab: Lab, case: Case, lanes: Sequence[LaneSpec], drawn: Sequence[str]) 
         reference = dialect_named(case.graph.dialect).words.reference
         refused = f"{reference} refuses {case.origin or 'the case'}: {why}{were_drawn(drawn)}"
         if all(isinstance(result.outcomes[lane], Unsupported) for lane in lanes):
-            words = "; ".join(f"{lane.name}: {plain_reason(result.outcomes[lane])}" for lane in lanes)
-            raise NothingRan(f"no lane ran: {words}; {refused}")
+            words = tuple((lane.name, plain_reason(result.outcomes[lane])) for lane in lanes)
+            raise NothingRan(Checked((), words, (), (), 1, 0.0, not_judged=(refused,)))
         raise Invalid(refused)
     return result, sightings(finding for finding in findings if finding.lane in lanes)
 
@@ -244,6 +248,12 @@ def _not_judged(case: Case, outcomes: Outcomes, found: JudgedElements) -> Iterat
     yield f"the values of {', '.join(dict.fromkeys(case.graph.ops))}: {next(reasons, 'the references do not agree')}"
 
 
+def _not_confirmed(done: Minimized) -> str:
+    """What was seen once; "" for a compilation that was slow once and never again: the machine had other work."""
+    never = done.again.startswith("0 of ")
+    return "" if done.kind == Kind.SLOW and never else f"{done.kind} along {done.lane}: again in {done.again} more runs"
+
+
 def _opened(folder: Path) -> Store:
     """Open the folder of findings, after the process that has it open. Raise `Invalid` where that takes too long."""
     deadline = time.monotonic() + WAIT_SECONDS
@@ -256,7 +266,7 @@ def _opened(folder: Path) -> Store:
         time.sleep(0.2)
 
 
-def _failure(done: Minimized, folder: Path, preload: Path | None) -> FoundFailure:
+def _failure(done: Minimized, sighting: Sighting, folder: Path, preload: Path | None) -> FoundFailure:
     """The failure of this model: another one may have shown it first, and the folder is that one's."""
     doc = record.read(folder).doc
     return FoundFailure(
@@ -270,4 +280,5 @@ def _failure(done: Minimized, folder: Path, preload: Path | None) -> FoundFailur
         doc.component,
         done.nodes,
         done.known_as,
+        tuple(lane.name for lane in sighting.lanes),
     )

@@ -85,7 +85,7 @@ def check(options: CheckOptions) -> None:
         except FindingError as error:
             found, checked = error.findings, error.checked
         except NothingRan as error:
-            raise Invalid(f"{options.model}: {error}") from None
+            checked = error.checked
         finally:
             shared_fleet.close()
     code = Exit.WORSE if found else Exit.GONE if checked is None or _is_judged(checked) else Exit.NOT_REACHED
@@ -120,7 +120,7 @@ def _model(options: CheckOptions, scratch: Path) -> Path | ModelCases:
     if module := MODULE.fullmatch(options.model):
         if not Path(module["file"]).exists():
             raise Invalid(f"{module['file']}: there is no such file")
-        say(f"{options.model}: exporting")
+        say(f"{options.model}: exporting, after module.eval()")
         return written_cases.read(
             write_cases(Path(module["file"]), module["name"], scratch, options.weights or Weights.OWN)
         )
@@ -150,7 +150,8 @@ def _functions(path: Path) -> str:
 
 
 def _is_judged(checked: Checked) -> bool:
-    return not (checked.not_covered or checked.not_judged or checked.not_confirmed or checked.in_form)
+    left = checked.not_covered or checked.not_judged or checked.not_confirmed or checked.in_form
+    return bool(checked.ran) and not left
 
 
 def _lines(
@@ -162,31 +163,34 @@ def _lines(
             yield f"{name}: TVM is wrong: {number_of(len(found), 'finding')}"
         case Exit.GONE:
             yield f"{name}: TVM is right"
+        case _ if checked and not (checked.ran or checked.not_confirmed or checked.in_form):
+            yield f"{name}: nothing of it was judged: no lane ran it"
         case _:
             yield f"{name}: nothing is wrong, but not all of it was judged"
     for number, each in enumerate(found, start=1):
         yield f"{number:3}  {capital(each.line)}  {each.slug}"
     if checked is not None:
-        yield from _facts(checked, {path for each in found for path in _lanes_of(each)})
-    yield next_line("show", 1) if found else next_line("run", "--around", name, "--seconds", "2m")
-
-
-def _lanes_of(found: FoundFailure) -> list[str]:
-    from fuzzer.findings.finding_file import read
-
-    return list(read(found.folder).lanes)
+        yield from _facts(checked, {lane for each in found for lane in each.lanes})
+    if found:
+        yield next_line("show", 1)
+    elif checked is None or checked.ran:
+        yield next_line("run", "--around", name, "--seconds", "2m")
 
 
 def _facts(checked: Checked, wrong: set[str]) -> Iterator[str]:
     """The paths with what came of each, and what was not judged, with the reasons."""
     ways = {lane.name: way(lane, given=not checked.not_given) for lane in EVERY_LANE}
     without_verdict = {line.partition(": ")[0] for line in checked.not_judged}
+    in_part = dict(checked.not_run).keys() & set(checked.ran)
     for lane in checked.ran:
         if lane in wrong or not (checked.none_judged or lane in without_verdict):
-            how = f": {ways[lane]}" if lane in ways else ""
-            yield f"{'wrong' if lane in wrong else 'right'} along {lane}{how}"
+            verdict = "wrong" if lane in wrong else "right in part" if lane in in_part else "right"
+            yield f"{verdict} along {lane}{f': {ways[lane]}' if lane in ways else ''}"
+    named_below = {line.partition(": ")[2] for line in checked.elsewhere}
     for lane, why in checked.not_run:
-        yield f"not run along {lane}: {why}"
+        if f"{lane}: {why}" not in named_below:
+            how = "not whole" if lane in in_part else "fails" if lane in wrong else "not run"
+            yield f"{how} along {lane}: {why}"
     for what, each in (
         ("not covered", _by_reason(checked.not_covered)),
         ("not judged", checked.not_judged),

@@ -16,7 +16,7 @@ from fuzzer.findings.record import record_of
 from fuzzer.isolate.fleet import Lab
 from fuzzer.lanes.model_lanes import LaneChoice, lanes_for
 from fuzzer.report.own_script import warning, with_own_script
-from fuzzer.report.title import plain_title
+from fuzzer.report.title import full_title
 from fuzzer.seeds import whole_model
 from fuzzer.seeds.sample import NOTHING, Sample, require_one_file
 from fuzzer.seeds.whole_model import WholeModel
@@ -244,7 +244,7 @@ def _saved(lab: Lab, store: Store, found: Investigated, summary: Minimized) -> M
         return summary
     if line := warning(doc):
         say(line)
-    title = plain_title(record_of(found, finding_file.document(found, lab.versions)))
+    title = full_title(record_of(found, finding_file.document(found, lab.versions)))
     return replace(summary, folder=store.crashes / doc.slug, title=title, known_as=known.slug if known else "")
 
 

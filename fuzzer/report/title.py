@@ -35,6 +35,11 @@ def title(record: FindingRecord) -> str:
     return tags + next(each for each in sentences if len(each) <= TITLE - len(tags))
 
 
+def full_title(record: FindingRecord) -> str:
+    """The title without its area, with the whole message and all circumstances, of whatever length."""
+    return printable(" ".join(next(_shorter_and_shorter(record)).split()))
+
+
 def plain_title(record: FindingRecord) -> str:
     """The title without its area, not cut."""
     return f"{what_is_wrong(record)}{_circumstance(record)}"

@@ -236,6 +236,7 @@ def test_what_neither_tvm_nor_a_reference_supports_is_named_in_both_words(tmp_pa
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9), path)
     with pytest.raises(NothingRan) as error:
         difftvm.check(path, {"x": np.ones(3, np.uint8)}, folder=tmp_path)
+    assert [name for name, _ in error.value.checked.not_run] == ["relax-onnx-model-llvm"]
     of_tvm, _, of_reference = str(error.value).partition("; ")
     words = "import: The following operators are not supported for frontend ONNX: ImageDecoder"
     assert of_tvm == f"no lane ran: relax-onnx-model-llvm: {words}"

@@ -21,8 +21,18 @@ from fuzzer.system import last_list
 from generators.graph import Invalid
 
 SELU = Path(__file__).parents[3] / "crashes" / "wrong-value-selu-253a62bf677c"
+NOT_WHOLE = "not whole along relax-onnx-llvm"
 RIGHT = Checked(("relax-export-llvm", "relax-onnx-llvm"), (), (), (), 1, 6.4)
-FOUND = FoundFailure(SELU.name, "`F.selu` gives wrong values", "wrong-value", ("selu",), SELU, SELU / "repro.py", "")
+FOUND = FoundFailure(
+    SELU.name,
+    "`F.selu` gives wrong values",
+    "wrong-value",
+    ("selu",),
+    SELU,
+    SELU / "repro.py",
+    "",
+    lanes=("relax-export-llvm",),
+)
 
 
 def checked(
@@ -98,6 +108,47 @@ def test_a_lane_that_is_only_compiled_is_not_called_right(
     part = replace(RIGHT, not_judged=("relax-onnx-llvm: it is only compiled: there is no such device here",))
     _, lines = checked(monkeypatch, capsys, part, tmp_path / "a.onnx")
     assert [line.split(":")[0] for line in lines if " along " in line] == ["right along relax-export-llvm"]
+
+
+def test_a_model_that_no_lane_runs_is_not_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nothing = replace(RIGHT, ran=(), not_run=(("relax-onnx-model-llvm", "import: no `DFT`"),))
+    code, lines = checked(monkeypatch, capsys, NothingRan(nothing), tmp_path / "a.onnx")
+    assert (code, lines[:2]) == (
+        2,
+        [
+            f"{tmp_path / 'a.onnx'}: nothing of it was judged: no lane ran it",
+            "not run along relax-onnx-model-llvm: import: no `DFT`",
+        ],
+    )
+    assert not any("--around" in line for line in lines)
+
+
+def test_a_lane_that_ran_a_part_is_not_called_right_for_the_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    part = replace(RIGHT, not_run=(("relax-onnx-llvm", "import: no LSTM; it ran the rest, without `lstm`"),))
+    _, lines = checked(monkeypatch, capsys, part, tmp_path / "a.onnx")
+    along = [line.partition(":")[0] for line in lines if " along " in line]
+    assert along == ["right along relax-export-llvm", "right in part along relax-onnx-llvm", NOT_WHOLE]
+
+
+def test_a_lane_that_fails_is_not_one_that_did_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failed = replace(RIGHT, ran=("relax-onnx-llvm",), not_run=(("relax-export-llvm", "import: TypeError"),))
+    _, lines = checked(monkeypatch, capsys, FindingError([FOUND], failed), tmp_path / "a.onnx")
+    assert "fails along relax-export-llvm: import: TypeError" in lines
+
+
+def test_a_failure_of_an_exporter_has_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lane, why = "relax-export-llvm", "export: UnsupportedOperatorException"
+    part = replace(RIGHT, ran=("relax-onnx-llvm",), not_run=((lane, why),), elsewhere=(f"exporter: {lane}: {why}",))
+    _, lines = checked(monkeypatch, capsys, part, tmp_path / "a.onnx")
+    assert [line for line in lines if why in line] == [f"not TVM's: exporter: {lane}: {why}"]
 
 
 def test_elements_are_counted(
@@ -191,10 +242,3 @@ def test_what_is_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     os.mkfifo(tmp_path / "pipe.py")
     with pytest.raises(Invalid, match=r"pipe\.py: it cannot be read as Python: it is not a regular file$"):
         check(str(tmp_path / "pipe.py"))
-
-    def nothing_runs(path: Path, **options: Any) -> Checked:
-        raise NothingRan("no lane ran: x: y")
-
-    monkeypatch.setattr(module, "check_model", nothing_runs)
-    with pytest.raises(Invalid, match="no lane ran"):
-        check(str(tmp_path / "a.onnx"))
