@@ -30,7 +30,9 @@ from fuzzer.triage.reproduce import (
     try_candidate,
     up_to_failure,
 )
+from fuzzer.triage.suspect import NO_SUSPECT, Suspect
 from fuzzer.triage.suspects import Located, located
+from fuzzer.triage.suspicion import seen_calls
 from fuzzer.triage.undisturbed import undisturbed
 from generators.graph import Case
 from generators.onnx.model import OnnxModel
@@ -65,11 +67,12 @@ RunSanitizer = Callable[[Case, LaneSpec], tuple[SanitizerReport, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """One failure in a test, and every lane that showed it."""
+    """One failure in a test, and every lane that showed it. `suspect` is what it was suspected of when it was seen."""
 
     signature: Signature
     finding: Finding
     lanes: tuple[LaneSpec, ...]
+    suspect: Suspect = NO_SUSPECT
 
 
 class Unfinished(Exception):
@@ -347,7 +350,9 @@ def _reduced(
     run: RunLanes, subject: Subject, sighting: Sighting, width: int, effort: Effort, *, confirmed: bool
 ) -> Reduction:
     case, signature, shortened = subject.case, sighting.signature, up_to_failure(run, sighting.signature)
-    first = located(shortened, case, sighting.finding, signature) if len(case.graph.nodes) > 1 else Located({}, ())
+    several = len(case.graph.nodes) > 1
+    seen = seen_calls(case, sighting.suspect)
+    first = located(shortened, case, sighting.finding, signature, seen) if several else Located({}, ())
     return reduce(
         replace(subject, suspects=first.suspects),
         lambda smaller, lane: try_candidate(shortened, smaller, lane, signature),

@@ -47,11 +47,12 @@ class Located:
     suspects: tuple[str, ...]
 
 
-def located(run: RunLanes, case: Case, finding: Finding, signature: Signature) -> Located:
-    """Compute the values of a case with several nodes, and find the suspects. The failing lane runs only if it must."""
+def located(run: RunLanes, case: Case, finding: Finding, signature: Signature, seen: tuple[str, ...] = ()) -> Located:
+    """Compute the values of a case with several nodes, and find the suspects. The failing lane runs only if it must:
+    not where the calls are known that an earlier run has `seen` to be at fault, by their first results."""
     everything, lane = with_every_value(case), finding.lane
     pointed = _pointed(finding.evidence) if isinstance(finding.evidence, Raised) else ""
-    asks_lane = not pointed and (shows_values(signature.kind, lane) or _may_name_a_node(finding))
+    asks_lane = not pointed and not seen and (shows_values(signature.kind, lane) or _may_name_a_node(finding))
     eager = eager_of(case.graph.dialect)
     lanes = tuple(dict.fromkeys((eager, *judged_by(lane, signature)))) if asks_lane else (eager,)
     outcomes = run(everything, lanes).outcomes
@@ -62,7 +63,7 @@ def located(run: RunLanes, case: Case, finding: Finding, signature: Signature) -
         if isinstance(finding.evidence, Raised)
         else ()
     )
-    suspects = tuple(dict.fromkeys((*([pointed] if pointed else []), *by_name)))
+    suspects = tuple(dict.fromkeys((*([pointed] if pointed else []), *seen, *by_name)))
     return Located(values_in(everything, outcomes), suspects)
 
 

@@ -28,6 +28,9 @@ from oracles.outcome import Outcomes, Raised, facts_of
 MOST_OPERATORS = 12
 """A suspicion of more operators than this says nothing."""
 
+MOST_ALIKE = 2
+"""How many calls that are alike are tried alone."""
+
 
 def calls_of(case: Case) -> Suspect:
     """All calls of a case as the suspect: the call itself where there is one."""
@@ -50,6 +53,15 @@ def suspect_of(case: Case, finding: Finding, outcomes: Outcomes) -> Suspect:
     elif shows_values(finding.kind, finding.lane) and finding.lane in outcomes:
         some = list(_behind(case.graph, wrong_outputs(case, finding.lane, outcomes)))
     return replace(_suspect(case.graph, some or nodes), part=part)
+
+
+def seen_calls(case: Case, suspect: Suspect) -> tuple[str, ...]:
+    """The first results of the calls of a case that are the one which a run has seen to be at fault. () where none was
+    seen, or where the call alone shows as another failure."""
+    if suspect.certainty is not Certainty.SEEN or suspect.shows_as:
+        return ()
+    alike = (node for node in case.graph.nodes if _call(case.graph, node) == suspect.call)
+    return tuple(node.results[0].name for node in alike)[:MOST_ALIKE]
 
 
 def maker_of_wrong_operand(case: Case, finding: Finding) -> Suspect | None:

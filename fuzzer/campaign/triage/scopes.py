@@ -6,6 +6,7 @@ from __future__ import annotations
 import threading
 import traceback
 from contextlib import suppress
+from dataclasses import replace
 
 from fuzzer.campaign.lanes.pausable_lab import LabOfTriage, Stopping
 from fuzzer.campaign.store.store import Store
@@ -15,6 +16,7 @@ from fuzzer.report.closer_look import look_closer
 from fuzzer.system.environment import EnvironmentMissing, MachineLacks
 from fuzzer.system.terminal import one_sentence, say
 from fuzzer.triage.metered import MeteredLab, Step
+from fuzzer.triage.scope.find import WHOLE_EFFORT
 from generators import case_file
 from generators.graph import Invalid
 from oracles.finding import Component
@@ -30,6 +32,11 @@ next depends on what the lab says alone."""
 
 USUAL_SECONDS = 10.0
 """What a scope takes with that: no scope begins that would exceed its part of the CPU, not the first one either."""
+
+
+EFFORT = replace(WHOLE_EFFORT, seconds=20.0)
+"""The limit of one scope in a campaign: three times the median. One that reaches it says so; `fuzz scope` goes to the
+end."""
 
 
 class Scopes:
@@ -88,7 +95,9 @@ class Scopes:
         folder, lab = self._store.crashes / slug, MeteredLab(self._lab)
         try:
             with lab.during(Step.SCOPE):
-                look_closer(lab, folder, writing=self._lab.admitted)  # nothing is written while the campaign pauses
+                look_closer(
+                    lab, folder, EFFORT, writing=self._lab.admitted
+                )  # nothing is written while the campaign pauses
         except Invalid as error:
             say(one_sentence(f"{folder}: its scope is not looked for: {error}"))
         except MachineLacks as lack:

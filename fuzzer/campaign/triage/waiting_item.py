@@ -187,4 +187,4 @@ def _item(folder: Path, doc: FindingDoc, case: Case) -> Item:
 def _sighting(doc: FindingDoc) -> Sighting:
     others = [_NAMED[name] for name in doc.lanes if name in _NAMED and name != doc.lane.name]
     lanes = (doc.lane, *(replace(lane, toolchain=doc.lane.toolchain) for lane in others))
-    return Sighting(signature_of(doc.finding), doc.finding, lanes)
+    return Sighting(signature_of(doc.finding), doc.finding, lanes, doc.suspect)

@@ -25,6 +25,7 @@ from fuzzer.triage.naming import NamedFailure
 from fuzzer.triage.reduce import UNCONFIRMED_CANDIDATES, OtherFailure, Reduction
 from fuzzer.triage.reducers import Subject
 from fuzzer.triage.reproduce import observe
+from fuzzer.triage.suspect import Certainty, Suspect
 from fuzzer.triage.suspects import Located
 from generators.graph import Case
 from generators.onnx.model import OnnxModel
@@ -324,6 +325,18 @@ def investigated_in_parts(seconds: float, shown: WrongOutcome = needs_both) -> t
     finding = Finding(Kind.REJECTED, Component.TVM, fakes.TVM, Stage.IMPORT, refused(case))
     part = Effort(60, seconds, lambda: lab.cpu_seconds, is_part=True)
     return investigate(lab, case, sighting_of(finding), lambda lane: (), lab.examine, effort=part), lab
+
+
+def test_the_call_that_was_seen_is_run_alone_before_anything_else() -> None:
+    calls: list[Any] = [(f"v{place}", op, f"v{place - 1}" if place else "x0") for place, op in enumerate(OPS_OF_LONG)]
+    case, lab = case_of({"x0": "float32[2]"}, calls, "v7"), FakeLab(relu_is_refused)
+    finding = Finding(Kind.REJECTED, Component.TVM, fakes.TVM, Stage.IMPORT, refused(case))
+    suspect = Suspect(("relu",), "relu of float32; rank 1", Certainty.SEEN)
+    sighting = replace(sighting_of(finding), suspect=suspect)
+    found = investigate(lab, case, sighting, lambda lane: (), lab.examine)
+    assert (found.case.graph.ops, found.flaky) == (("relu",), False)
+    assert lab.ran[0] == (OPS_OF_LONG, ()), "PyTorch alone computes the operands"
+    assert lab.ran[1][0] == ("relu",)
 
 
 def test_a_part_of_an_investigation_ends_with_a_smaller_case_that_shows_the_failure() -> None:
