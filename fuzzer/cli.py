@@ -244,6 +244,9 @@ def _reported(error: Exception) -> Exit:
             return Exit.OWN_ERROR
 
 
+ALIKE = 0.75
+"""How alike a slip is to an option that is proposed. The parser also proposes `--json` for `--second`: 0.71."""
+
 PLAIN_WORDS = {
     "Value error, ": "",
     "Input should be a valid integer, unable to parse string as an integer": "it takes a whole number",
@@ -254,8 +257,9 @@ PLAIN_WORDS = {
 
 def _with_proposal(error: Any) -> str:
     """What is wrong with a command line, and the options that were perhaps meant."""
-    if options := getattr(error, "possibilities", None):
-        return f"{error.message}; did you mean {' or '.join(options)}?"
+    if possible := getattr(error, "possibilities", None):
+        options = get_close_matches(error.option_name, possible, cutoff=ALIKE)
+        return f"{error.message}; did you mean {' or '.join(options)}?" if options else str(error.message)
     message = str(error.format_message())
     for words, plain in PLAIN_WORDS.items():
         message = message.replace(words, plain)

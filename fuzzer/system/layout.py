@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 LEAST_WIDTH = 40
 """A narrower terminal wraps lines itself."""
@@ -13,6 +14,11 @@ width."""
 
 _WORD = re.compile(r"(?:next: |\S*fuzz --replay ).*$|`[^`]*`[^\s`]*|\S+")
 """What stays in one piece: the command at the end of a line, what is quoted, and words."""
+
+_FACTS = re.compile(r"(?<=  )\[[^\[\]]*\](?=  |$)")
+"""The column of a list in brackets, with facts between semicolons. It is wrapped between facts alone."""
+
+_FACT = re.compile(r"\S[^;]*(?:;|$)")
 
 _COLUMN = re.compile(r"\s*(?:\S+\s{2,})*")
 """The columns before the text of a line: a number, a level, a name."""
@@ -26,14 +32,29 @@ def wrapped(line: str, width: int) -> list[str]:
     indent = _indent(line, round(MOST_INDENT * width))
     lines: list[str] = []
     start, end, begins = 0, indent, indent  # of the present piece in the line, and of its words
-    for word in _WORD.finditer(line, indent):
+    for word_begins, word_ends in _pieces(line, indent, width - indent):
         room = width if not lines else width - indent
-        if word.end() - start > room and end > begins:
+        if word_ends - start > room and end > begins:
             lines.append(line[start:end])
-            start = begins = word.start()
-        end = word.end()
+            start = begins = word_begins
+        end = word_ends
     lines.append(line[start:end])
     return [lines[0], *(f"{' ' * indent}{piece}" for piece in lines[1:])]
+
+
+def _pieces(line: str, begin: int, room: int) -> Iterator[tuple[int, int]]:
+    """Where each piece of a line begins and ends, from `begin` on. Facts in brackets are one piece where they fit into
+    `room` characters, and else each is one."""
+    facts = _FACTS.search(line, begin)
+    if facts is None:
+        yield from (word.span() for word in _WORD.finditer(line, begin))
+        return
+    yield from (word.span() for word in _WORD.finditer(line, begin, facts.start()))
+    if len(facts[0]) <= room:
+        yield facts.span()
+    else:
+        yield from (fact.span() for fact in _FACT.finditer(line, facts.start(), facts.end()))
+    yield from _pieces(line, facts.end(), room)
 
 
 def _indent(line: str, most: int) -> int:

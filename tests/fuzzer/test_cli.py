@@ -489,6 +489,7 @@ def test_each_option_of_a_run_is_in_one_group(fuzz: Fuzz) -> None:
     ("words", "why"),
     [
         (("triage", "--tpo", "3"), "No such option: --tpo; did you mean --top?"),
+        (("run", "--lanes", "relax-cuda"), "no lane matches 'relax-cuda'; perhaps you mean relax-"),
         (("chekc",), "No such command 'chekc'. Did you mean 'check'?"),
         (
             ("--ops", "reluu"),
@@ -501,6 +502,12 @@ def test_each_option_of_a_run_is_in_one_group(fuzz: Fuzz) -> None:
 )
 def test_a_slip_is_answered_with_what_was_perhaps_meant(fuzz: Fuzz, words: tuple[str, ...], why: str) -> None:
     refused(fuzz(*words), why)
+
+
+def test_an_option_that_is_like_no_other_has_no_proposal(fuzz: Fuzz) -> None:
+    done = fuzz("scope", "--second")
+    refused(done, "No such option: --second")
+    assert "did you mean" not in done.stderr
 
 
 def test_version(fuzz: Fuzz) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from shlex import quote
@@ -21,7 +21,8 @@ def lanes_named(globs: str, dialect: str | None = None) -> tuple[LaneSpec, ...]:
     chosen = select(globs, dialect)
     if not chosen:
         of_cases = f" of cases of {dialect}" if dialect else ""
-        alike = perhaps_meant(globs.split(","), [lane.name for lane in EVERY_LANE])
+        names = [lane.name for lane in EVERY_LANE if dialect in (None, lane.dialect)]
+        alike = perhaps_meant(_patterns(globs), names) or _with_all_parts(_patterns(globs), names)
         raise Invalid(f"no lane{of_cases} matches {globs!r}{alike}; `fuzz lanes` lists them")
     return chosen
 
@@ -108,7 +109,20 @@ def perhaps_meant(words: Iterable[str], names: Iterable[str]) -> str:
     """The names that are most like the first word; "" where none is."""
     known = list(dict.fromkeys(names))
     found = next((alike for word in words if (alike := get_close_matches(word, known, n=3, cutoff=0.75))), [])
-    return f"; perhaps you mean {' or '.join(filter(None, (', '.join(found[:-1]), found[-1])))}" if found else ""
+    return _proposal(found) if found else ""
+
+
+def _with_all_parts(words: Iterable[str], names: Iterable[str]) -> str:
+    """The shortest names that have all parts of a word: `relax-export-cuda` for `relax-cuda`; "" where none has."""
+    known = sorted(dict.fromkeys(names), key=len)
+    for word in words:
+        if having := [name for name in known if set(word.split("-")) <= set(name.split("-"))]:
+            return _proposal(having[:3])
+    return ""
+
+
+def _proposal(names: Sequence[str]) -> str:
+    return f"; perhaps you mean {' or '.join(filter(None, (', '.join(names[:-1]), names[-1])))}"
 
 
 def _in_other_case(glob: str, names: Iterable[str]) -> str:

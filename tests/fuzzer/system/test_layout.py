@@ -42,6 +42,21 @@ def test_a_command_stays_in_one_piece() -> None:
     assert any("`fuzz triage --work --campaign night`" in piece for piece in wrapped(quoted, 60))
 
 
+@pytest.mark.parametrize("width", [60, 80, 100, 120])
+def test_facts_in_brackets_are_wrapped_between_facts_alone(width: int) -> None:
+    facts = ["new", "3 findings", "met in 5 tests, last 2 min 10 s ago", "condition not yet looked for"]
+    line = f"  1  high      `torch.square` gives wrong values  [{'; '.join(facts)}]  wrong-value-square-6e4dd706fa5e"
+    pieces = wrapped(line, width)
+    assert all(any(fact in piece for piece in pieces) for fact in facts)
+    assert all(len(piece) <= width for piece in pieces)
+
+
+def test_facts_in_brackets_are_one_piece_where_they_fit() -> None:
+    facts = "[new; found 5 min ago; condition not yet looked for]"
+    line = f"  1  high      `torch.square` gives values that are wrong  {facts}  wrong-value-square-6e4dd706fa5e"
+    assert any(facts in piece for piece in wrapped(line, 80))
+
+
 def test_a_word_that_is_too_long_has_a_line_of_its_own() -> None:
     assert wrapped(f"before {'x' * 70} after", 60) == ["before", f"    {'x' * 70}", "    after"]
 
