@@ -7,7 +7,7 @@ from fuzzer.findings.severity import limits
 from fuzzer.report.area import place_of
 from fuzzer.report.ignored_attributes import ignored_attributes
 from fuzzer.report.names import as_code, pass_name
-from fuzzer.signature.blame import Place
+from fuzzer.signature.blame import DECLARES_INPUTS, Place
 from fuzzer.triage.scope.statement import Statement
 from fuzzer.triage.scope.table_conditions import numbers_of_table
 from fuzzer.triage.scope.words import phrase
@@ -59,9 +59,12 @@ def _needs(record: FindingRecord) -> str:
 
 
 def cause(record: FindingRecord) -> str:
-    """The converter or the legalization at fault; "" where it is not known, and for a pass, which the title names."""
+    """The converter, the function that declares inputs, or the legalization at fault; "" where it is not known, and
+    for a pass, which the title names."""
     blame = record.doc.blame
     match blame.place:
+        case Place.FRONTEND if blame.culprit in DECLARES_INPUTS.values():
+            return f"function {as_code(blame.culprit)}"
         case Place.FRONTEND if blame.culprit:
             return f"converter {as_code(blame.culprit)}"
         case Place.LEGALIZATION if blame.culprit:

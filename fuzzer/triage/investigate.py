@@ -32,7 +32,7 @@ from fuzzer.triage.reproduce import (
 )
 from fuzzer.triage.suspect import NO_SUSPECT, Suspect
 from fuzzer.triage.suspects import Located, located
-from fuzzer.triage.suspicion import seen_calls
+from fuzzer.triage.suspicion import certain_calls
 from fuzzer.triage.undisturbed import undisturbed
 from generators.graph import Case
 from generators.onnx.model import OnnxModel
@@ -351,8 +351,8 @@ def _reduced(
 ) -> Reduction:
     case, signature, shortened = subject.case, sighting.signature, up_to_failure(run, sighting.signature)
     several = len(case.graph.nodes) > 1
-    seen = seen_calls(case, sighting.suspect)
-    first = located(shortened, case, sighting.finding, signature, seen) if several else Located({}, ())
+    certain = certain_calls(case, sighting.suspect)
+    first = located(shortened, case, sighting.finding, signature, certain) if several else Located({}, ())
     return reduce(
         replace(subject, suspects=first.suspects),
         lambda smaller, lane: try_candidate(shortened, smaller, lane, signature),

@@ -47,12 +47,14 @@ class Located:
     suspects: tuple[str, ...]
 
 
-def located(run: RunLanes, case: Case, finding: Finding, signature: Signature, seen: tuple[str, ...] = ()) -> Located:
+def located(
+    run: RunLanes, case: Case, finding: Finding, signature: Signature, certain: tuple[str, ...] = ()
+) -> Located:
     """Compute the values of a case with several nodes, and find the suspects. The failing lane runs only if it must:
-    not where the calls are known that an earlier run has `seen` to be at fault, by their first results."""
+    not where an earlier run has shown the calls at fault: `certain` are their first results."""
     everything, lane = with_every_value(case), finding.lane
     pointed = _pointed(finding.evidence) if isinstance(finding.evidence, Raised) else ""
-    asks_lane = not pointed and not seen and (shows_values(signature.kind, lane) or _may_name_a_node(finding))
+    asks_lane = not pointed and not certain and (shows_values(signature.kind, lane) or _may_name_a_node(finding))
     eager = eager_of(case.graph.dialect)
     lanes = tuple(dict.fromkeys((eager, *judged_by(lane, signature)))) if asks_lane else (eager,)
     outcomes = run(everything, lanes).outcomes
@@ -63,7 +65,7 @@ def located(run: RunLanes, case: Case, finding: Finding, signature: Signature, s
         if isinstance(finding.evidence, Raised)
         else ()
     )
-    suspects = tuple(dict.fromkeys((*([pointed] if pointed else []), *seen, *by_name)))
+    suspects = tuple(dict.fromkeys((*([pointed] if pointed else []), *certain, *by_name)))
     return Located(values_in(everything, outcomes), suspects)
 
 

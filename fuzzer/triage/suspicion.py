@@ -55,7 +55,7 @@ def suspect_of(case: Case, finding: Finding, outcomes: Outcomes) -> Suspect:
     return replace(_suspect(case.graph, some or nodes), part=part)
 
 
-def seen_calls(case: Case, suspect: Suspect) -> tuple[str, ...]:
+def certain_calls(case: Case, suspect: Suspect) -> tuple[str, ...]:
     """The first results of the calls of a case that are the one which a run has seen to be at fault. () where none was
     seen, or where the call alone shows as another failure."""
     if suspect.certainty is not Certainty.SEEN or suspect.shows_as:

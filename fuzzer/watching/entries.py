@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fuzzer.findings import condition
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.findings.finding_file import CRASHES
 from fuzzer.watching.causes import Causes
@@ -75,8 +74,6 @@ def _words(family: Family, facts: Facts) -> Iterator[str]:
         yield "not met"
     if found and not last:
         yield f"found {_ago(found, facts)}"
-    if not known and all(map(condition.missing, docs)):
-        yield condition.MISSING
 
 
 def _ago(at: float, facts: Facts) -> str:

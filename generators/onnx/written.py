@@ -23,7 +23,11 @@ WORDS = {
 
 def written(node: Node) -> str:
     """For example "`shape` is an input"; "" for a plain call."""
-    return WORDS.get(node.form, "").format(_constants(node))
+    names = _constants(node)
+    words = WORDS.get(node.form, "")
+    if len(names) > 1 and node.form is Form.AS_INPUT:
+        words = "{} are inputs"
+    return words.format(" and ".join(names))
 
 
 def text(node: Node) -> list[str]:
@@ -35,7 +39,7 @@ def text(node: Node) -> list[str]:
     return [f"{results} = {node.title}({', '.join([*node.args, *given])})"]
 
 
-def _constants(node: Node) -> str:
+def _constants(node: Node) -> list[str]:
     form = ROWS[node.op].source
     names = form.constants if isinstance(form, NodeForm) else ()
-    return " and ".join(f"`{name}`" for name in names if node.attrs[name] is not None)
+    return [f"`{name}`" for name in names if node.attrs[name] is not None]

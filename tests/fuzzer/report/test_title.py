@@ -13,7 +13,7 @@ from graphs_by_hand import case_of
 from records import record
 
 from fuzzer.findings.record import read
-from fuzzer.report import issue
+from fuzzer.report import circumstances, issue
 from fuzzer.report import title as titles
 from fuzzer.signature.blame import FOLLOWS_FROM_TYPE, NO_BLAME, Blame, Origin, Place
 from oracles.finding import Component, Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, WorstElement
@@ -288,6 +288,15 @@ def test_a_title_is_printable() -> None:
 def test_a_long_message_does_not_take_the_cause_from_the_title() -> None:
     title = title_of(Kind.REJECTED, Raised(Stage.IMPORT, "E", "word " * 100), blame=CONVERTED)
     assert title == f"[Bug][Relax][Frontend][Torch] Importing {OPS} fails in `_relu`"
+
+
+@pytest.mark.parametrize(
+    ("culprit", "words"), [("create_input_vars", "function `create_input_vars`"), ("_relu", "converter `_relu`")]
+)
+def test_what_declares_the_inputs_is_a_function_and_no_converter(culprit: str, words: str) -> None:
+    blame = Blame(Place.FRONTEND, "relu", culprit)
+    case = case_of({"x0": "float32[2]"}, [("v0", "relu", "x0")], "v0")
+    assert circumstances.cause(record(case, Kind.REJECTED, TVM, FAILED, blame=blame)) == words
 
 
 @pytest.mark.parametrize("kind", list(Kind))

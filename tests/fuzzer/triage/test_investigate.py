@@ -327,7 +327,7 @@ def investigated_in_parts(seconds: float, shown: WrongOutcome = needs_both) -> t
     return investigate(lab, case, sighting_of(finding), lambda lane: (), lab.examine, effort=part), lab
 
 
-def test_the_call_that_was_seen_is_run_alone_before_anything_else() -> None:
+def test_the_call_that_is_certain_is_run_alone_before_anything_else() -> None:
     calls: list[Any] = [(f"v{place}", op, f"v{place - 1}" if place else "x0") for place, op in enumerate(OPS_OF_LONG)]
     case, lab = case_of({"x0": "float32[2]"}, calls, "v7"), FakeLab(relu_is_refused)
     finding = Finding(Kind.REJECTED, Component.TVM, fakes.TVM, Stage.IMPORT, refused(case))

@@ -91,7 +91,7 @@ def test_the_first_wrong_value_names_the_node_in_one_run() -> None:
     assert len(lab.ran) == 1
 
 
-def test_a_call_that_was_seen_to_be_wrong_is_tried_first_and_the_lane_does_not_run() -> None:
+def test_a_call_that_is_certain_to_be_wrong_is_tried_first_and_the_lane_does_not_run() -> None:
     lab = Lab(wrong=("v1", "v2"))
     located_first = located(lab.run, CASE, WRONG, signature_of(WRONG), ("v2",))
     assert (located_first.suspects, lab.ran) == (("v2",), [(("v0", "v1", "v2"), [TORCH.name])])

@@ -13,7 +13,7 @@ from graphs_by_hand import case_of
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import EVALUATED_LANES, TVM_LANES
 from fuzzer.triage.suspect import NO_SUSPECT, Certainty, Suspect
-from fuzzer.triage.suspicion import first_wrong, seen_calls, suspect_of
+from fuzzer.triage.suspicion import first_wrong, certain_calls, suspect_of
 from generators.graph import Case
 from oracles.finding import Component, Finding, Kind, Mismatch
 from oracles.lane import Engine, LaneSpec
@@ -131,14 +131,14 @@ def test_right_outputs_clear_the_calls_that_they_depend_on(wrong: tuple[bool, ..
     ],
     ids=["seen", "of another dtype", "one of these", "shows as another failure", "unknown"],
 )
-def test_only_a_call_that_was_seen_is_found_again(suspect: Suspect, names: tuple[str, ...]) -> None:
-    assert seen_calls(CHAIN, suspect) == names
+def test_only_a_call_that_is_certain_is_found_again(suspect: Suspect, names: tuple[str, ...]) -> None:
+    assert certain_calls(CHAIN, suspect) == names
 
 
 def test_few_of_the_calls_that_are_alike_are_found() -> None:
     calls = [(f"v{place}", "neg", "x0") for place in range(4)]
     case = case_of({"x0": "float32[2]"}, calls, "v0 v1 v2 v3")
-    assert seen_calls(case, surely("neg of float32; rank 1")) == ("v0", "v1")
+    assert certain_calls(case, surely("neg of float32; rank 1")) == ("v0", "v1")
 
 
 def test_many_operators_are_no_suspicion() -> None:

@@ -17,6 +17,7 @@ def node(op: str, form: Form, **attrs: Any) -> Node:
 
 def test_constant_inputs_are_named() -> None:
     assert written(node("Reshape-13", Form.AS_INPUT, shape=(2,))) == "`shape` is an input"
+    assert written(node("Clip-13", Form.AS_INPUT, min=0.0, max=1.0)) == "`min` and `max` are inputs"
     assert written(node("Clip-13", Form.LIST, min=0.0, max=None)) == "`min` from Constant"
     assert written(node("Clip-13", Form.CONSTANT, min=0.0, max=1.0)) == "`min` and `max` from Constant"
 
