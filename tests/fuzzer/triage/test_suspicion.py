@@ -13,7 +13,7 @@ from graphs_by_hand import case_of
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import EVALUATED_LANES, TVM_LANES
 from fuzzer.triage.suspect import NO_SUSPECT, Certainty, Suspect
-from fuzzer.triage.suspicion import first_wrong, certain_calls, suspect_of
+from fuzzer.triage.suspicion import certain_calls, first_wrong, suspect_of
 from generators.graph import Case
 from oracles.finding import Component, Finding, Kind, Mismatch
 from oracles.lane import Engine, LaneSpec
