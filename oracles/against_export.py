@@ -14,8 +14,7 @@ from oracles.compare import judge
 from oracles.finding import Component, Finding, exported_program_of, runs_exported_program
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcomes, Ran, Stage
-from oracles.reference import expected
-from oracles.transforms import rounding_of
+from oracles.reference import difference, expected
 
 
 def against_export(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
@@ -33,11 +32,10 @@ def against_export(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
 
 def disputed_programs(outcomes: Outcomes) -> tuple[LaneSpec, ...]:
     """Return one lane for each exported program that PyTorch has not run and on which a lane disagrees with PyTorch."""
-    right = expected(outcomes)
     already_run = {exported_program_of(lane) for lane in outcomes if runs_exported_program(lane)}
     doubts = {
         exported_program_of(lane): lane
         for lane, outputs in comparable_results(outcomes).items()
-        if right is not None and judge(outputs, right, rounding_of(lane.passes))
+        if difference(lane, outputs, outcomes)
     }
     return tuple(lane for program, lane in doubts.items() if program is not None and program not in already_run)

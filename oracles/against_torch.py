@@ -21,17 +21,12 @@ from oracles.finding import (
 )
 from oracles.lane import LaneSpec, is_reference, returns_gradients
 from oracles.outcome import Outcomes, Ran, Stage
-from oracles.reference import expected, expected_of
-from oracles.transforms import rounding_in
+from oracles.reference import difference, expected
 
 
 def against_torch(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
-    right = expected(outcomes)
-    if right is None:
-        return
     for lane, outputs in comparable_results(outcomes).items():
-        its = expected_of(lane, outcomes) or right
-        if not is_other_reader(lane) and (found := judge(outputs, its, rounding_in(lane))):
+        if not is_other_reader(lane) and (found := difference(lane, outputs, outcomes)):
             kind, evidence = found
             yield Finding(kind, Component.TVM, lane, Stage.RUN, evidence)
 

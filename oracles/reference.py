@@ -11,16 +11,18 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from generators.graph import holds_floats
+from generators.graph import Array, holds_floats
 from oracles.compare import judge
 from oracles.expected_output import ULPS as ULPS
 from oracles.expected_output import Expected as Expected
 from oracles.expected_output import rounded_to as rounded_to
 from oracles.expected_output import rounding_error as rounding_error
+from oracles.finding import Kind, Mismatch
 from oracles.lane import LaneSpec, is_eager, is_reference, is_witness
 from oracles.outcome import Died, Outcome, Outcomes, Raised, Ran, TimedOut, Unsupported
 from oracles.remembered import OUTPUTS, REFERENCES, remembered
 from oracles.targets import family_of
+from oracles.transforms import rounding_in
 
 MAX_PYTORCH_ERROR = 16.0
 """An element where PyTorch is further from the truth than this many (envelope + ULPS) is not compared: PyTorch or
@@ -63,6 +65,13 @@ def expected(
 def expected_of(lane: LaneSpec, outcomes: Outcomes) -> tuple[Expected, ...] | None:
     """Return what is expected of each output of a lane, with the envelope for its target where that was measured."""
     return expected(outcomes, target=family_of(lane.target)) or expected(outcomes)
+
+
+def difference(lane: LaneSpec, outputs: tuple[Array, ...], outcomes: Outcomes) -> tuple[Kind, Mismatch] | None:
+    """Return the worst difference of a lane's outputs from what is expected of them for its target, as far as its
+    program may round. None: no difference, or nothing is expected."""
+    right = expected_of(lane, outcomes)
+    return judge(outputs, right, rounding_in(lane)) if right is not None else None
 
 
 def witnesses_disagree(outcomes: Outcomes) -> bool:

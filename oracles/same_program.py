@@ -9,24 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from oracles.compare import judge
 from oracles.finding import Component, Finding
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcomes, Stage
-from oracles.reference import expected, expected_of
+from oracles.reference import difference
 from oracles.sibling_pairs import pairs_with_siblings
 from oracles.siblings import describe_additions
-from oracles.transforms import rounding_in
 
 
 def wrong_where_sibling_is_right(outcomes: Outcomes, which: Callable[[LaneSpec], bool]) -> Iterator[Finding]:
     """Yield a finding for each lane that `which` selects and that is wrong where its plain sibling is right."""
-    right = expected(outcomes)
-    if right is None:
-        return
     for (lane, ran), (plain, _) in pairs_with_siblings(outcomes, which):
-        its = expected_of(lane, outcomes) or right
-        if found := judge(ran.outputs, its, rounding_in(lane)):
+        if found := difference(lane, ran.outputs, outcomes):
             kind, evidence = found
             evidence = replace(evidence, against=plain.name, by=describe_additions(lane))
             yield Finding(kind, Component.TVM, lane, Stage.RUN, evidence)

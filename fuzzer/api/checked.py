@@ -16,6 +16,9 @@ class NotWhole(AssertionError):
         listed = "".join(f"\n  {each}" for each in checked.not_covered)
         super().__init__(f"not all of the model was compiled; strict=False allows that:{listed}")
 
+    def __reduce__(self) -> tuple[type[NotWhole], tuple[Checked]]:
+        return type(self), (self.checked,)
+
 
 class NothingJudged(AssertionError):
     """A strict check found no failure, but judged no value of the model. `checked` says what ran."""
@@ -24,6 +27,9 @@ class NothingJudged(AssertionError):
         self.checked = checked
         listed = "".join(f"\n  {each}" for each in checked.not_judged)
         super().__init__(f"no value of the model was judged; strict=False allows that:{listed}")
+
+    def __reduce__(self) -> tuple[type[NothingJudged], tuple[Checked]]:
+        return type(self), (self.checked,)
 
 
 class NothingRan(Invalid):

@@ -19,6 +19,10 @@ class FindingError(AssertionError):
         self.findings, self.checked = tuple(findings), checked
         super().__init__(_in_words(self.findings))
 
+    def __reduce__(self) -> tuple[type[FindingError], tuple[object, ...]]:
+        """The arguments, of which a process that unpickles it makes it again: `BaseException` keeps the message."""
+        return type(self), (self.findings, self.checked)
+
 
 def _in_words(findings: Sequence[FoundFailure]) -> str:
     if not findings:

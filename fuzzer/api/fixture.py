@@ -26,8 +26,8 @@ class Difftvm:
     """The functions of `import difftvm` for one test of pytest.
 
     seed     of this test: that of the run and the name of the test give it, so order and distribution change nothing
-    seconds  how long `cases` gives cases and a pass is fuzzed
-    tests    how many cases there are at most; None: no limit
+    seconds  how long each call of `cases` gives cases and a pass is fuzzed
+    tests    how many cases each call of `cases` gives at most; None: no limit
     folder   where findings and failing cases of this test are
     notes    what the run should say of this test although it passes
     """
@@ -39,7 +39,7 @@ class Difftvm:
         self.folder = folder / folder_name(name)
         self._stored = StoredCases(self.folder / "cases")
         self._current: Case | None = None
-        self._drew = self._checked = self._ran = 0
+        self._checked = self._ran = 0
         self.notes: list[str] = []
 
     def cases(self, ops: str = "*", *, max_ops: int = random_cases.MAX_OPS) -> Iterator[Case]:
@@ -51,10 +51,10 @@ class Difftvm:
         If the test fails, the case that was given last is stored, and comes first in the next run. The stored ones are
         removed when the test passes."""
         ends = time.monotonic() + self.seconds
-        for case in self._in_order(ops, max_ops):
-            if self._drew and (time.monotonic() >= ends or self._drew == self.tests):
+        for number, case in enumerate(self._in_order(ops, max_ops)):
+            if number and (time.monotonic() >= ends or number == self.tests):
                 return
-            self._current, self._drew = case, self._drew + 1
+            self._current = case
             yield case
 
     def _in_order(self, ops: str, max_ops: int) -> Iterator[Case]:

@@ -271,7 +271,7 @@ def _at_other_sizes(exported: ExportedModule, low: int, high: int, own_weights: 
     if high <= LARGEST_SIZE and high ** len(exported.open_sizes) <= MOST_TOGETHER:
         sizes.append(high)
     for size in dict.fromkeys(sizes):
-        with suppress(Invalid, RuntimeError, AssertionError):  # what the program says of a size that it does not take
+        with suppress(Exception):  # at a size that it does not take, the code of the model may raise anything
             yield from _of_exported(exported.at(size), own_weights).cases
 
 

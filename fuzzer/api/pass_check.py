@@ -87,7 +87,7 @@ class Reach:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedPass:
     """What a check did. `waiting` counts failures that were met and not investigated, `flaky` those that did not show
     again. `aliased` counts findings that are no failure: outputs that share memory with an input."""
 
@@ -118,7 +118,7 @@ def claimed(rewrite: object, on: str, *, idempotent: bool, rounding: str | None)
     return ":".join([name_of(rewrite), *(claim for claim in claims if claim)])
 
 
-def check(wanted: Wanted, folder: Path | None) -> Checked:
+def check(wanted: Wanted, folder: Path | None) -> CheckedPass:
     """Run the campaign in a new folder `folder/N`, by default in a new one among the temporary files, which remains.
     The cases of the findings of earlier checks in `folder` run first. Raise `Invalid`, `ValueError` and
     `EnvironmentMissing`."""
@@ -150,7 +150,7 @@ def check(wanted: Wanted, folder: Path | None) -> Checked:
             task.run()
         steady = [doc for doc in task.triage.new if not doc.flaky]
         failing = [doc for doc in steady if fails_check(doc.kind, aliasing=wanted.aliasing)]
-        return Checked(
+        return CheckedPass(
             folder,
             store.state.seed,
             lanes,

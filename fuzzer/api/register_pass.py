@@ -30,7 +30,10 @@ def register(name: str, rewrite: Rewrite | str) -> None:
 def pass_of_tvm(name: str) -> Rewrite:
     """Make a pass that is registered in TVM under this name. It must need no arguments."""
     make = getattr(relax.transform, name, None) or tvm.get_global_func(name, allow_missing=True)
-    made: Rewrite | None = make() if make is not None else None
+    try:
+        made: Rewrite | None = make() if make is not None else None
+    except Exception as error:  # whatever TVM raises of a call without arguments
+        raise ValueError(f"{name!r} makes no pass without arguments: {type(error).__name__}: {error}") from error
     if not isinstance(made, tvm.ir.transform.Pass):
         raise ValueError(f"{name!r} is neither a pass of relax.transform nor a global function that makes a pass")
     return lambda mod: made(mod)

@@ -151,13 +151,14 @@ def _is_tensors(arg: Arg) -> bool:
 
 
 def _meanings(key: str, value: Arg) -> Iterator[Attr]:
-    """Yield the attribute values that an argument may mean: itself; the only element of a list, or None; an infinity as
-    text; the name of a reduction."""
+    """Yield the attribute values that an argument may mean: itself; the only element of a list; None for an empty
+    list; an infinity as text; the name of a reduction."""
     assert not isinstance(value, Ref)
     if isinstance(value, tuple):
         each = tuple(item for item in value if not isinstance(item, Ref))
         yield each
-        yield each[0] if len(each) == 1 else None
+        if len(each) <= 1:
+            yield each[0] if each else None
         return
     if isinstance(value, float) and math.isinf(value):
         yield str(value)

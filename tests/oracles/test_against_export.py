@@ -83,6 +83,16 @@ def test_a_program_is_not_disputed_where_a_pass_may_round_so_much() -> None:
     assert disputed_programs(with_lanes(RIGHT, {half: rounded})) == ()
 
 
+def test_a_program_is_not_disputed_where_its_device_may_round_so_much() -> None:
+    right = (fakes.expect([1.0, -4.0], envelope=1e-7),)
+    cuda = replace(TVM, name="relax-export-cuda", target="cuda")
+    off: Outcomes = {cuda: Ran((right[0].eager + right[0].eager.dtype.type(0.05),))}
+    envelope = replace(fakes.TORCH_ENVELOPE, name="torch-envelope-cuda", target="cuda")
+    wide: Outcomes = {envelope: Ran((right[0].envelope + 0.1, right[0].ill))}
+    assert disputed_programs(with_lanes(right, off)) == (cuda,)
+    assert disputed_programs(with_lanes(right, {**off, **wide})) == ()
+
+
 def test_pytorch_runs_the_program_in_a_second_run() -> None:
     runs: list[tuple[LaneSpec, ...]] = []
     first = with_lanes(RIGHT, {TVM: WRONG})

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from fuzzer.api.checked import Checked, NothingJudged, NotWhole
 from fuzzer.api.finding_error import FindingError
 from fuzzer.api.found_failure import FoundFailure
 
@@ -35,3 +37,15 @@ KNOWN = replace(NEW, nodes=(7,), known_as="s-0")
 )
 def test_a_known_failure_names_the_first_one(failure: FoundFailure, line: str) -> None:
     assert str(FindingError([failure])) == f"{line}\n  f/r.py\n  go"
+
+
+CHECKED = Checked(("a",), (), (), ("torch.rand (1 time): random",), 1, 2.0, not_judged=("a: it is only compiled",))
+
+
+@pytest.mark.parametrize(
+    "error", [FindingError([NEW, KNOWN], CHECKED), FindingError([NEW]), NotWhole(CHECKED), NothingJudged(CHECKED)]
+)
+def test_the_exceptions_pass_from_one_process_to_another(error: FindingError | NotWhole | NothingJudged) -> None:
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), str(again), again.checked) == (type(error), str(error), error.checked)
+    assert getattr(again, "findings", ()) == getattr(error, "findings", ())

@@ -537,6 +537,15 @@ def test_large_sizes_are_not_tried_together(largest: int, tried: list[int]) -> N
     assert [str(case.graph.inputs[0].value.type) for case in found.cases] == [f"float32[{n},{n}]" for n in tried]
 
 
+def test_a_size_at_which_the_code_of_the_model_raises_is_left_out() -> None:
+    class Chosen(torch.nn.Module):
+        def forward(self, x: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+            return x[places] * 2
+
+    found = cases_of(Chosen(), (torch.arange(5.0), torch.tensor([0, 3])), ({0: torch.export.Dim.AUTO}, None))
+    assert [str(case.graph.inputs[0].value.type) for case in found.cases] == ["float32[5]", "float32[7]"]
+
+
 def shifted(x: torch.Tensor) -> torch.Tensor:
     y = x + 1
     y <<= 2

@@ -24,7 +24,7 @@ for name, rewrite in passes_of_user.items():
     register_pass(name, rewrite)
     made = tvm.get_global_func(f"difftvm.own_pass.{name}")(tvm.IRModule({}))
     lines.append([before, missing(passes), isinstance(made, tvm.IRModule)])
-for name, rewrite in ("a b", "FoldConstant"), ("a", "Nonsense"), ("a", 3):
+for name, rewrite in ("a b", "FoldConstant"), ("a", "Nonsense"), ("a", "FuseOpsByPattern"), ("a", 3):
     try:
         register_pass(name, rewrite)
     except ValueError as error:
@@ -37,7 +37,9 @@ def test_functions_and_passes_of_tvm_are_registered_and_anything_else_is_refused
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     why = "no pass is registered as {!r} in this process: give the file that registers it with --preload"
-    assert json.loads(done.stdout) == [
+    *lines, needs_arguments, last = json.loads(done.stdout)
+    assert needs_arguments.startswith("'FuseOpsByPattern' makes no pass without arguments: TypeError: ")
+    assert [*lines, last] == [
         *([why.format(name), None, True] for name in ("same.1", "fold.1", "normal.1")),
         "'a b' is no name for a pass: it has letters, digits, '_', '.' and '-', at most 60",
         "'Nonsense' is neither a pass of relax.transform nor a global function that makes a pass",

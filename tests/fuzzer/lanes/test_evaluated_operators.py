@@ -10,6 +10,7 @@ import torch
 
 from fuzzer.lanes.evaluated import reference
 from fuzzer.lanes.evaluated.common import Unknown
+from fuzzer.lanes.evaluated.nan import COMPARING
 from fuzzer.lanes.evaluated.operators import OF_ONE_DTYPE, OPERATORS, value_of
 from fuzzer.lanes.evaluated.ties import TIES, has_ties
 
@@ -21,6 +22,10 @@ FALSE, FLOATS = torch.tensor(False), torch.tensor([-2.5])
 def test_arithmetic_with_operands_of_two_dtypes_is_not_defined(name: str) -> None:
     with pytest.raises(Unknown, match="operands of two dtypes"):
         value_of(name, NO_ATTRS, (FALSE, FLOATS))
+
+
+def test_each_operator_with_an_unspecified_nan_has_a_definition() -> None:
+    assert COMPARING - OPERATORS.keys() == set()
 
 
 def test_a_comparison_may_have_operands_of_two_dtypes() -> None:
