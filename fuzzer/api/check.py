@@ -12,7 +12,7 @@ from typing import Any
 
 from fuzzer.api.checked import Checked, NothingJudged, NothingRan, NotWhole
 from fuzzer.api.finding_error import FindingError
-from fuzzer.api.model_cases import cases_of
+from fuzzer.api.model_cases import cases_of, require_no
 from fuzzer.api.model_check import ModelCheck
 from fuzzer.api.module_lanes import cannot_run, module_lanes, only_compiled
 from fuzzer.api.progress import WatchedLab, shown
@@ -120,6 +120,7 @@ def check(
     wanted, first = choice(lanes, target, pipeline, opt_level), _passes(passes)
     loaded = Path(preload) if preload else None
     if is_relax_module(model):
+        require_no("a Relax module", weights=weights, sizes=sizes, dynamic_shapes=dynamic_shapes)
         checked = _check_module(model, inputs, module_lanes(wanted, first), toolchain, loaded, _folder(folder))
         return _strictly(checked) if strict else checked
     with shown("difftvm.check") as line:

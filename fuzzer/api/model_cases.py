@@ -69,6 +69,12 @@ class ModelCases:
         return self.cases[0].graph.dialect
 
 
+def require_no(kind: str, **given: object) -> None:
+    """Raise `Invalid` for an argument that this kind of model has no use for."""
+    if useless := [name for name, value in given.items() if value is not None]:
+        raise Invalid(f"{kind} takes no {useless[0]}: leave it out")
+
+
 def cases_of(
     model: Any,
     inputs: Any = None,
@@ -88,12 +94,15 @@ def cases_of(
         raise Invalid(f"weights is {weights!r}; expected {' or '.join(map(repr, map(str, Weights)))}")
     if isinstance(model, ModelCases):
         _no_inputs(inputs, "the module of a Python file")
+        require_no("the module of a Python file", dynamic_shapes=dynamic_shapes)
         return model
     if isinstance(model, Case):
         _no_inputs(inputs, "a case")
+        require_no("a case", dynamic_shapes=dynamic_shapes, weights=weights)
         check(model)
         return ModelCases((model,))
     if isinstance(model, str | Path):
+        require_no("a file", dynamic_shapes=dynamic_shapes)
         return _of_path(Path(model), inputs, sizes or {}, own_weights=weights == Weights.OWN)
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(model, torch.nn.Module):

@@ -12,6 +12,7 @@ import numpy as np
 import onnx
 import pytest
 import torch
+from graphs_by_hand import case_of
 from onnx import TensorProto, helper
 from torch import library as operators
 
@@ -608,3 +609,19 @@ def test_a_result_that_is_no_tensor_is_named() -> None:
     found = cases_of(Fn(function), x, (({0: torch.export.Dim("rows")},),))
     assert found.not_covered == (line("sym_size_int_1"), line("0.5"))
     assert cases_of(Fn(lambda x: (x.relu(), None)), x).not_covered == ()
+
+
+ANY_CASE = case_of({"x0": "float32[2]"}, [("v0", "relu", "x0")], "v0")
+
+
+@pytest.mark.parametrize(
+    ("model", "argument", "says"),
+    [
+        ("net.onnx", {"dynamic_shapes": ({0: "n"},)}, "a file takes no dynamic_shapes: leave it out"),
+        (ANY_CASE, {"dynamic_shapes": ({0: "n"},)}, "a case takes no dynamic_shapes: leave it out"),
+        (ANY_CASE, {"weights": "own"}, "a case takes no weights: leave it out"),
+    ],
+)
+def test_an_argument_that_the_model_has_no_use_for_is_refused(model: Any, argument: dict[str, Any], says: str) -> None:
+    with pytest.raises(Invalid, match=f"^{says}$"):
+        cases_of(model, **argument)

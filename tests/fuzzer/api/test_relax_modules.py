@@ -198,5 +198,7 @@ def test_what_is_no_module_is_refused(tmp_path: Path) -> None:
         difftvm.check(tmp_path / "none.json")
     with pytest.raises(Invalid, match="no lane of a Relax module matches 'relax-export-llvm'"):
         difftvm.check(attention(), lanes="relax-export-llvm")
+    with pytest.raises(Invalid, match=r"^a Relax module takes no weights: leave it out$"):
+        difftvm.check(attention(), weights="own")
     with pytest.raises(ValueError, match="modules is empty"):
         difftvm.check_pass("FoldConstant", modules=[])
