@@ -52,7 +52,11 @@ def _require_own(beside: Path) -> None:
 
 
 def _names_another(journal: Path) -> bool:
-    with open_plain(journal, "rb") as file:
-        size = file.seek(0, 2)
-        file.seek(max(0, size - len(_MAGIC)))
-        return size > len(_MAGIC) and file.read() == _MAGIC
+    """Whether it has the name of a super-journal. One that another process has just removed has none."""
+    try:
+        with open_plain(journal, "rb") as file:
+            size = file.seek(0, 2)
+            file.seek(max(0, size - len(_MAGIC)))
+            return size > len(_MAGIC) and file.read() == _MAGIC
+    except FileNotFoundError:
+        return False

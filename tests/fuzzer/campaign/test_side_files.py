@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 from journals import write_journal
 
+from fuzzer.campaign.store import side_files
 from fuzzer.campaign.store.index import NAME, Index, is_sound
 from fuzzer.campaign.store.side_files import SUFFIXES, require_own_files
 from fuzzer.filing.ledger import Ledger
+from fuzzer.system.files import open_plain
 from generators.graph import Invalid
 
 
@@ -81,6 +83,22 @@ def test_nothing_is_written_through_a_file_beside_it(
     with pytest.raises(Invalid, match=rf"{NAME}{suffix}"):
         way(database)
     assert mine.read_text() == "mine"
+
+
+def test_a_journal_that_another_process_removes_while_it_is_looked_at_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four processes that file at once make and remove the ledger's."""
+    database, journal = tmp_path / "filed.sqlite", tmp_path / "filed.sqlite-journal"
+    journal.write_bytes(b"pages")
+
+    def removed_first(path: Path, mode: str) -> object:
+        path.unlink()
+        return open_plain(path, mode)
+
+    monkeypatch.setattr(side_files, "open_plain", removed_first)
+    require_own_files(database)
+    assert not journal.exists()
 
 
 def test_what_a_killed_run_leaves_is_read(tmp_path: Path) -> None:
