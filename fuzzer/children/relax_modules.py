@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -252,6 +252,7 @@ def _inputs(function: Any, given: dict[str, Array], seed: int) -> Iterator[Array
     """The inputs of main: those that are given, by place (`x0`) or name, and drawn ones."""
     random = np.random.default_rng(seed)
     sizes: dict[str, int] = {}
+    _require_names(given, [_name(param) for param in function.params])
     for place, param in enumerate(function.params):
         type = releases.type_of(param)
         if getattr(type, "shape", None) is None or not hasattr(type.shape, "values"):
@@ -259,12 +260,34 @@ def _inputs(function: Any, given: dict[str, Array], seed: int) -> Iterator[Array
         dtype = np.dtype(ml_dtypes.bfloat16) if str(type.dtype) == "bfloat16" else np.dtype(str(type.dtype))
         array = given.get(_name(param), given.get(f"x{place}"))
         if array is not None:
-            for size, actual in zip(type.shape.values, array.shape, strict=False):
-                sizes.setdefault(str(size), int(actual))
-            yield np.ascontiguousarray(array.astype(dtype))
+            _require_fitting(_name(param), array, list(type.shape.values), dtype, sizes)
+            yield np.asarray(array, dtype, order="C")  # np.ascontiguousarray makes rank 1 of rank 0
             continue
         shape = [_size(size, sizes) for size in type.shape.values]
         yield _drawn(random, shape, dtype)
+
+
+def _require_names(given: Mapping[str, Array], names: Sequence[str]) -> None:
+    known = {*names, *(f"x{place}" for place in range(len(names)))}
+    if unknown := [name for name in given if name not in known]:
+        raise _Ended(INVALID, f"main has no parameter {unknown[0]}; it has {', '.join(names) or 'none'}")
+
+
+def _require_fitting(
+    name: str, array: Array, shape: Sequence[Any], dtype: np.dtype[Any], sizes: dict[str, int]
+) -> None:
+    """Require the shape and a dtype that becomes the parameter's without losing its kind. Open sizes get numbers."""
+    taken = [getattr(size, "value", sizes.get(str(size), size)) for size in shape]
+    fits = len(taken) == array.ndim and all(
+        size == actual or not isinstance(size, int) for size, actual in zip(taken, array.shape, strict=True)
+    )
+    if not fits:
+        given, wanted = list(array.shape), ", ".join(map(str, taken))
+        raise _Ended(INVALID, f"the input {name} has shape {given}, and main takes [{wanted}]")
+    sizes.update({str(size): actual for size, actual in zip(shape, array.shape, strict=True)})
+    kept = np.float32 if dtype == ml_dtypes.bfloat16 else dtype
+    if not np.can_cast(array.dtype, kept, "same_kind"):
+        raise _Ended(INVALID, f"the input {name} is {array.dtype}, and main takes {dtype}")
 
 
 def _size(size: Any, sizes: dict[str, int]) -> int:

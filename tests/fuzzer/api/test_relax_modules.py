@@ -112,6 +112,40 @@ def test_a_module_is_right_in_each_lane(tmp_path: Path) -> None:
     assert not (tmp_path / "modules").exists()
 
 
+def scalar() -> Any:
+    """x + x, of rank 0."""
+    from tvm import relax
+
+    builder, x = relax.BlockBuilder(), relax.Var("x", relax.TensorType([], "float32"))
+    with builder.function("main", [x]):
+        with builder.dataflow():
+            result = builder.emit_output(relax.op.add(x, x))
+        builder.emit_func_output(result)
+    return builder.get()
+
+
+@pytest.mark.tvm
+@pytest.mark.parametrize(
+    ("inputs", "says"),
+    [
+        ({"y": np.ones((5, 8), np.float32)}, "main has no parameter y; it has x, w"),
+        ([np.ones((5, 8), np.float32)] * 3, "main has no parameter x2; it has x, w"),
+        ({"x": np.ones(8, np.float32)}, r"the input x has shape \[8\], and main takes \[n, 8\]"),
+        ({"w": np.ones((8, 9), np.float32)}, r"the input w has shape \[8, 9\], and main takes \[8, 8\]"),
+        ({"w": np.ones((8, 8), np.complex64)}, "the input w is complex64, and main takes float32"),
+    ],
+)
+def test_inputs_that_do_not_fit_are_refused(tmp_path: Path, inputs: Any, says: str) -> None:
+    with pytest.raises(Invalid, match=says):
+        difftvm.check(attention(), inputs, lanes="*-llvm", folder=tmp_path)
+
+
+@pytest.mark.tvm
+def test_an_input_of_rank_0_and_numbers_of_another_width_fit(tmp_path: Path) -> None:
+    done = difftvm.check(scalar(), [np.array(3)], lanes="*-llvm", folder=tmp_path)
+    assert (done.ran, done.not_judged) == (("relax-module-llvm",), ())
+
+
 def test_failures_of_other_passes_are_others_and_those_of_other_pipelines_are_not() -> None:
     jobs = [
         ModuleJob(0, 1),
