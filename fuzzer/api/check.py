@@ -28,7 +28,7 @@ from fuzzer.toolchains.lanes import in_toolchains, named
 from fuzzer.toolchains.registry import finder
 from generators.graph import Invalid
 from oracles.lane import LaneSpec
-from oracles.transforms import TRANSFORMS, TRANSFORMS_BY_NAME, ModuleForm, transform_named
+from oracles.transforms import TRANSFORMS, ModuleForm, own_transform, transform_named
 
 __tracebackhide__ = is_answer
 
@@ -85,7 +85,7 @@ def check(
     pipeline   the passes of the compilation in all lanes: "default", "zero" or "cpu_generic"
     opt_level  that of tvm.transform.PassContext in all lanes, 0 to 4
     passes     names of passes of `oracles/transforms.py`, which each lane runs on the imported module in this order. A
-               pass that requires others gets them before it
+               pass that requires others gets them before it. `own:NAME` is one that `preload` registers
     toolchain  the TVM to use, by name; `fuzz toolchain list` lists them
     preload    a Python file that each process with TVM executes first, such as one that registers your own pass
     folder     where findings are saved; by default `.difftvm` in the working directory
@@ -192,7 +192,7 @@ def _passes(passes: Sequence[str]) -> tuple[str, ...]:
     if isinstance(passes, str):
         raise Invalid(f"passes is a string: pass a list of names, such as [{passes!r}]")
     known = {row.name for row in TRANSFORMS}
-    if unknown := [name for name in passes if name not in known]:
+    if unknown := [name for name in passes if name not in known and own_transform(name) is None]:
         raise Invalid(f"there is no pass {unknown[0]!r}; oracles/transforms.py lists them")
     wanted = tuple(_with_required(passes))
     for before, name in pairwise(wanted):
@@ -209,6 +209,6 @@ def _with_required(passes: Iterable[str]) -> Iterator[str]:
     """The passes, each after those that it requires."""
     done: set[str] = set()
     for name in passes:
-        for each in (*(need for need in TRANSFORMS_BY_NAME[name].after if need not in done), name):
+        for each in (*(need for need in transform_named(name).after if need not in done), name):
             done.add(each)
             yield each

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -61,6 +62,37 @@ def test_a_right_model_says_what_ran(tmp_path: Path) -> None:
 def test_passes_come_after_those_that_they_require() -> None:
     checked = difftvm.check(torch.nn.ReLU(), torch.randn(2), lanes="relax-export-llvm", passes=["FuseTIR"])
     assert checked.ran == ("relax-export-llvm-passes",)
+
+
+def test_a_pass_that_the_preloaded_file_registers_is_run(tmp_path: Path) -> None:
+    """It leaves out every relu."""
+    preload = tmp_path / "my_passes.py"
+    preload.write_text("""
+import difftvm, tvm
+from tvm import relax
+
+@relax.expr_functor.mutator
+class Drop(relax.PyExprMutator):
+    def visit_call_(self, call):
+        call = super().visit_call_(call)
+        return call.args[0] if call.op == tvm.ir.Op.get("relax.nn.relu") else call
+
+@tvm.transform.module_pass(opt_level=0, name="drop")
+def drop(mod, ctx):
+    for var, function in mod.functions_items():
+        if isinstance(function, relax.Function):
+            mod[var] = Drop(mod).visit_expr(function)
+    return mod
+
+difftvm.register_pass("drop", drop)
+""")
+    options: dict[str, Any] = {"lanes": "relax-export-llvm", "preload": preload, "folder": tmp_path, "reduce": False}
+    with pytest.raises(
+        difftvm.FindingError, match=r"^`torch\.relu` after `own:drop` gives wrong values: -1 instead of 0"
+    ):
+        difftvm.check(torch.nn.ReLU(), torch.tensor([-1.0, 2.0]), passes=["own:drop"], **options)
+    with pytest.raises(Invalid, match="no pass is registered as 'other' in this process"):
+        difftvm.check(torch.nn.ReLU(), torch.tensor([-1.0, 2.0]), passes=["own:other"], **options)
 
 
 @pytest.mark.parametrize(
