@@ -40,6 +40,9 @@ class NothingRan(Invalid):
         lanes = (f"{name}: {why}" for name, why in checked.not_run)
         super().__init__(f"no lane ran: {'; '.join((*lanes, *checked.not_judged))}")
 
+    def __reduce__(self) -> tuple[type[NothingRan], tuple[Checked]]:
+        return type(self), (self.checked,)
+
 
 @dataclass(frozen=True, slots=True)
 class Checked:

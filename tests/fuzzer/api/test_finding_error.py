@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzzer.api.checked import Checked, NothingJudged, NotWhole
+from fuzzer.api.checked import Checked, NothingJudged, NothingRan, NotWhole
 from fuzzer.api.finding_error import FindingError
 from fuzzer.api.found_failure import FoundFailure
 
@@ -43,9 +43,18 @@ CHECKED = Checked(("a",), (), (), ("torch.rand (1 time): random",), 1, 2.0, not_
 
 
 @pytest.mark.parametrize(
-    "error", [FindingError([NEW, KNOWN], CHECKED), FindingError([NEW]), NotWhole(CHECKED), NothingJudged(CHECKED)]
+    "error",
+    [
+        FindingError([NEW, KNOWN], CHECKED),
+        FindingError([NEW]),
+        NotWhole(CHECKED),
+        NothingJudged(CHECKED),
+        NothingRan(CHECKED),
+    ],
 )
-def test_the_exceptions_pass_from_one_process_to_another(error: FindingError | NotWhole | NothingJudged) -> None:
+def test_the_exceptions_pass_from_one_process_to_another(
+    error: FindingError | NotWhole | NothingJudged | NothingRan,
+) -> None:
     again = pickle.loads(pickle.dumps(error))
     assert (type(again), str(again), again.checked) == (type(error), str(error), error.checked)
     assert getattr(again, "findings", ()) == getattr(error, "findings", ())
