@@ -35,6 +35,10 @@ SAVE_SECONDS = 5.0
 SHORT_SECONDS = 900.0
 """A run of at most `SHORT_SECONDS` is short."""
 
+AFTER_SHORT = 0.5
+"""The part of triage that goes to scopes when the tests of a short run have ended: what it lists first has its
+condition then."""
+
 
 class Campaign:
     """One run of a campaign. Its workers are threads that wait for children. Its limits of time are of the clock in its
@@ -122,6 +126,14 @@ class Campaign:
         limit = self.settings.run.seconds
         return limit is not None and limit <= SHORT_SECONDS
 
+    @property
+    def _part_of_scopes(self) -> float:
+        """The part of the CPU of triage that goes to scopes now."""
+        part = self.settings.triage.scopes
+        if not self._is_short:
+            return part
+        return 0.0 if self._dispatcher.tests_go_on else part and max(part, AFTER_SHORT)
+
     def _counted(self) -> int:
         """How many new findings count for the limits of this run."""
         aliasing = self.settings.run.aliasing
@@ -173,14 +185,16 @@ class Campaign:
     def _next_task(self) -> bool:
         """Do triage or a test, or triage alone when there are no more tests. Return False where nothing is left."""
         try:
-            if self._dispatcher.tests_go_on and self.share.is_due and self.triage.work(scopes=not self._is_short):
+            if self._dispatcher.tests_go_on and self.share.is_due and self.triage.work(self._part_of_scopes):
                 return True
             if (number := self._dispatcher.take()) is not None:
                 self.activity.begin(f"testing case {number}")
                 self._tests.run(number)
                 return True
             dispatcher = self._dispatcher
-            return dispatcher.may_drain and self.triage.work(lambda: dispatcher.may_drain, lambda: dispatcher.tests_run)
+            return dispatcher.may_drain and self.triage.work(
+                self._part_of_scopes, lambda: dispatcher.may_drain, lambda: dispatcher.tests_run
+            )
         except OSError as error:
             if not may_pass(error):
                 raise

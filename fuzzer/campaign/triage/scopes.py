@@ -40,18 +40,14 @@ end."""
 
 
 class Scopes:
-    """The findings whose scope is not known yet. Thread-safe.
+    """The findings whose scope is not known yet; none, unless `wanted`. Thread-safe."""
 
-    `part` is the largest part of the CPU of triage that goes to scopes and natural cases while sightings wait; with 0,
-    none is found.
-    """
-
-    def __init__(self, store: Store, lab: LabOfTriage, part: float) -> None:
-        self._store, self._lab, self._part = store, lab, part
+    def __init__(self, store: Store, lab: LabOfTriage, *, wanted: bool) -> None:
+        self._store, self._lab, self._wanted = store, lab, wanted
         self._before = store.state.counters.triage_cpu_seconds
         self._lock = threading.Lock()
         self._scores = (
-            {doc.slug: self._score(doc) for doc in store.findings.values() if _has_scope(doc)} if part else {}
+            {doc.slug: self._score(doc) for doc in store.findings.values() if _has_scope(doc)} if wanted else {}
         )
         """The severity of each finding that may have a scope, by the name of its folder."""
         self._left: set[str] = set()
@@ -59,7 +55,7 @@ class Scopes:
 
     def add(self, doc: FindingDoc) -> None:
         """Let the scope of a new finding be found."""
-        if self._part and _has_scope(doc):
+        if self._wanted and _has_scope(doc):
             score = self._score(doc)
             with self._lock:
                 self._scores[doc.slug] = score
@@ -71,11 +67,11 @@ class Scopes:
             types = case_file.input_types(self._store.crashes / doc.slug)
         return severity_of(doc, types).score
 
-    @property
-    def is_due(self) -> bool:
-        """Whether a scope comes before the next sighting."""
+    def is_due(self, part: float) -> bool:
+        """Whether a scope comes before the next sighting, where at most this part of the CPU of triage goes to scopes
+        and natural cases."""
         spent = self._store.state.counters.triage_cpu_seconds - self._before
-        return self._seconds + USUAL_SECONDS < self._part * spent and bool(self._likely_read())
+        return self._seconds + USUAL_SECONDS < part * spent and bool(self._likely_read())
 
     def _likely_read(self) -> list[str]:
         """Those left that are among the most severe findings, the most severe first."""

@@ -90,7 +90,7 @@ class Triage:
         self.queue = Queue(store.folder, known, machine, settings.triage.only)
         self.new: list[FindingDoc] = []
         """The findings that this run has saved."""
-        self._scopes = Scopes(store, lab, settings.triage.scopes)
+        self._scopes = Scopes(store, lab, wanted=settings.triage.scopes > 0)
         self.done = 0
         """How many sightings this run has investigated, or counted as known findings."""
         self._confirmed = ConfirmedCauses(store.crashes)
@@ -132,16 +132,17 @@ class Triage:
                 self.queue.count(item, partial(self._count, known))
 
     def work(
-        self, may_wait: Callable[[], bool] = never, tests_run: Callable[[], bool] = never, *, scopes: bool = True
+        self, scopes: float, may_wait: Callable[[], bool] = never, tests_run: Callable[[], bool] = never
     ) -> bool:
-        """Investigate the next sighting, or, with `scopes`, find the scope of a finding. Return False where nothing is
-        left for this worker. It waits for others as `Queue.take` does."""
+        """Investigate the next sighting, or find the scope of a finding: `scopes` is the largest part of the CPU of
+        triage that goes to scopes while sightings wait; with 0, none is found. Return False where nothing is left for
+        this worker. It waits for others as `Queue.take` does."""
         self._activity.end()
-        if scopes and self._scopes.is_due:
+        if self._scopes.is_due(scopes):
             return self._find_scope()
         item = self.queue.take(may_wait, tests_run)
         if item is None:
-            return scopes and self._find_scope()
+            return scopes > 0 and self._find_scope()
         what = subject_of(item)
         self._activity.begin(f"{DOING[Step.CHECK]} {what}", is_triage=True)
         lab = MeteredLab(self._lab, begins=lambda step: self._activity.goes_on(f"{DOING[step]} {what}"))

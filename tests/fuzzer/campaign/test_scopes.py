@@ -13,7 +13,7 @@ import pytest
 from campaigns_by_hand import FakeExecutor, cases, refused, settings
 
 from fuzzer.campaign.lanes.pausable_lab import LabOfTriage, PausableLab, Stopping
-from fuzzer.campaign.plan.settings import TriageLimits
+from fuzzer.campaign.plan.settings import RunLimits, TriageLimits
 from fuzzer.campaign.run.loop import Campaign
 from fuzzer.campaign.store.pause_switch import PauseSwitch
 from fuzzer.campaign.store.store import Store
@@ -91,7 +91,7 @@ def test_no_scope_begins_that_does_not_fit_into_its_part(tmp_path: Path, monkeyp
     due: list[bool] = []
 
     def look(lab: MeteredLab, *arguments: Any, **more: Any) -> None:
-        due.append(scopes.is_due)
+        due.append(scopes.is_due(0.1))
         lab.run(fakes.CASE, ())
 
     monkeypatch.setattr("fuzzer.campaign.triage.scopes.look_closer", look)
@@ -99,11 +99,11 @@ def test_no_scope_begins_that_does_not_fit_into_its_part(tmp_path: Path, monkeyp
         Campaign(settings(tmp_path), store, failing(), cases(1)).run()
         (doc,) = store.findings.values()
         lab = LabOfTriage(PausableLab(CostlyExecutor(), PauseSwitch(), lambda: False), store.triaged)
-        scopes = Scopes(store, lab, 0.1)
+        scopes = Scopes(store, lab, wanted=True)
         for spent in (99.0, 2.0, 0.0, 100.0):
             store.triaged(Result({}, cpu_seconds=spent))
             scopes.add(doc)
-            due.append(scopes.is_due)
+            due.append(scopes.is_due(0.1))
             if due[-1]:
                 scopes.work()
         assert due == [False, True, False, False, True, False]
@@ -180,5 +180,21 @@ def test_in_a_run_of_minutes_scopes_wait_for_the_end_of_the_tests(tmp_path: Path
         task = Campaign(limits, store, failing(), cases(2))
         task.triage._scopes._left.add("wrong-value-x")
         task.triage._scopes._scores["wrong-value-x"] = 1.0
-        assert task.triage.work(scopes=False) is False
+        assert task.triage.work(scopes=0.0) is False
         assert task.triage._scopes._left == {"wrong-value-x"}
+
+
+@pytest.mark.parametrize(("seconds", "scopes_while_others_wait"), [(60.0, True), (None, False)])
+def test_after_the_tests_of_a_run_of_minutes_scopes_do_not_wait_for_all_sightings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float | None, scopes_while_others_wait: bool
+) -> None:
+    left: list[int] = []
+    monkeypatch.setattr("fuzzer.campaign.triage.scopes.look_closer", lambda *_, **__: left.append(task.triage.queue.left))
+    with Store(tmp_path, 1) as store:
+        limits = RunLimits(seconds=seconds, clock=lambda: 0.0)
+        triage = TriageLimits(share=0.0, scopes=0.1)
+        sins = {f"number {number}": refused(number) for number in range(5)}
+        task = Campaign(replace(settings(tmp_path), run=limits, triage=triage), store, CostlyExecutor(sins), cases(5))
+        task.run()
+    assert len(left) == 5
+    assert (left[0] > 0) is scopes_while_others_wait
