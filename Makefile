@@ -24,17 +24,26 @@ help:
 	@echo "make clean             remove $(VENV) and caches"
 
 # torch first, in the pinned version: a version range may download several GB of CUDA packages
-$(VENV)/installed: pyproject.toml constraints.txt
-	@echo "1. installing PyTorch, TVM, onnxruntime and the test tools of constraints.txt into $(VENV): some minutes, once"
+define install
+	@echo "1. installing PyTorch, TVM, onnxruntime and more of constraints.txt into $(VENV): some minutes, once"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --disable-pip-version-check -c constraints.txt $$(grep '^torch==' constraints.txt)
-	$(BIN)/pip install --disable-pip-version-check -c constraints.txt -e '.[test]'
+	$(BIN)/pip install --disable-pip-version-check -c constraints.txt -e '$(1)'
+endef
+
+# what a run needs; `installed` has Ray and the tools of the tests too
+$(VENV)/run: pyproject.toml constraints.txt
+	$(call install,.)
 	touch $@
+
+$(VENV)/installed: pyproject.toml constraints.txt
+	$(call install,.[test])
+	touch $(VENV)/run $@
 
 install: $(VENV)/installed
 
 # without these packages, lanes for OpenCL and WebGPU are only compiled; the drivers come from the system
-$(VENV)/gpu-on-cpu: $(VENV)/installed
+$(VENV)/gpu-on-cpu: $(VENV)/run
 	@echo "2. installing drivers that run kernels for OpenCL and WebGPU on this processor"
 	-$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[gpu-on-cpu]'
 	-@$(BIN)/fuzz lanes | grep -o 'there is no .* on this processor.*' | sort -u
