@@ -13,6 +13,7 @@ from fuzzer.commands.options import DialectName
 from fuzzer.evaluation import false_alarms
 from fuzzer.isolate.executor import Executor
 from fuzzer.system import temporary
+from fuzzer.system.help_text import GroupedCommand
 from fuzzer.system.terminal import echo, next_line
 from generators.dialect_names import DEFAULT
 
@@ -24,15 +25,17 @@ def group() -> None:
     """Measure the fuzzer itself."""
 
 
-@bench.command()
+@bench.command(cls=GroupedCommand)
 def honesty(
-    count: Annotated[int, typer.Option(min=1, help="How many cases.")] = 200,
-    seed: Annotated[int, typer.Option(min=0, help="The seed of the cases.")] = 0,
-    first: Annotated[int, typer.Option(min=0, help="The number of the first case, to continue an earlier run.")] = 0,
+    count: Annotated[int, typer.Option(min=1, metavar="N", help="How many cases.")] = 200,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="The seed of the cases.")] = 0,
+    first: Annotated[
+        int, typer.Option(min=0, metavar="N", help="The number of the first case, to continue an earlier run.")
+    ] = 0,
     lanes: Annotated[
         str, typer.Option(metavar="GLOB", help="Lanes that are right by definition; * only samples the expensive ones.")
     ] = "*",
-    workers: Annotated[int, typer.Option(min=1, help="Cases at a time.")] = 1,
+    workers: Annotated[int, typer.Option(min=1, metavar="N", help="Cases at a time.")] = 1,
     dialect: DialectName = DEFAULT,
     json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON in the last line.")] = False,
 ) -> None:

@@ -38,7 +38,7 @@ from oracles.lane import LaneSpec
 class BisectOptions:
     """What the user wrote. `fuzz bisect --help` lists the options in this order."""
 
-    finding: Annotated[Path, typer.Argument(help=FINDING)]
+    finding: Annotated[Path, typer.Argument(metavar="FINDING", help=FINDING)]
     toolchain: Annotated[
         str | None,
         typer.Option("--toolchain", "--toolchains", metavar="NAMES", help="Only these toolchains, comma-separated."),

@@ -22,7 +22,7 @@ from fuzzer.triage.blame.search import blame as find
 
 
 def blame(
-    finding: Annotated[Path, typer.Argument(help=FINDING)],
+    finding: Annotated[Path, typer.Argument(metavar="FINDING", help=FINDING)],
     programs: Annotated[
         bool, typer.Option("--programs", help="Also print the TVMScript before and after that part.")
     ] = False,

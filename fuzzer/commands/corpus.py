@@ -17,12 +17,13 @@ from fuzzer.evaluation.founding_cases import Check, Entry
 from fuzzer.isolate.fleet import Fleet
 from fuzzer.system import temporary
 from fuzzer.system.exit_codes import Exit
+from fuzzer.system.help_text import GroupedCommand
 from fuzzer.system.terminal import echo, next_line, print_json
 from fuzzer.toolchains.registry import find
 
 corpus = typer.Typer(add_completion=False, rich_markup_mode=None)
-corpus.command("keep")(keep)
-corpus.command("run")(run_corpus)
+corpus.command("keep", cls=GroupedCommand)(keep)
+corpus.command("run", cls=GroupedCommand)(run_corpus)
 
 
 @corpus.callback(invoke_without_command=True)

@@ -29,11 +29,13 @@ DEFAULT = choose.Limits()
 def keep(
     campaigns: Annotated[list[Path], typer.Argument(metavar="CAMPAIGN...", help="Campaigns to take cases from.")],
     into: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the corpus.")],
-    cases: Annotated[int, typer.Option(min=1, max=MOST_CASES, help="The most cases.")] = DEFAULT.cases,
-    seconds: Annotated[float, typer.Option(min=0, help="The CPU seconds that a run of it may cost, as expected.")] = (
-        DEFAULT.cpu_seconds
+    cases: Annotated[int, typer.Option(min=1, max=MOST_CASES, metavar="N", help="The most cases.")] = DEFAULT.cases,
+    seconds: Annotated[
+        float, typer.Option(min=0, metavar="SECONDS", help="The CPU seconds that a run of it may cost, as expected.")
+    ] = (DEFAULT.cpu_seconds),
+    workers: Annotated[int, typer.Option(min=1, metavar="N", help="Cases that run at the same time.")] = max(
+        1, os.cpu_count() or 1
     ),
-    workers: Annotated[int, typer.Option(min=1, help="Cases that run at the same time.")] = max(1, os.cpu_count() or 1),
     json: JsonFlag = False,
 ) -> None:
     """Make a regression corpus: cases of campaigns that show as much as possible in a run of a few minutes.

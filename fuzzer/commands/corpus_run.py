@@ -57,7 +57,9 @@ def run(
     save: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write the cases that end worse to DIR/corpus.")
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Cases that run at the same time.")] = max(1, os.cpu_count() or 1),
+    workers: Annotated[int, typer.Option(min=1, metavar="N", help="Cases that run at the same time.")] = max(
+        1, os.cpu_count() or 1
+    ),
     aliasing: Annotated[
         bool, typer.Option("--aliasing", help="An output that shares memory with an input is worse, too.")
     ] = False,

@@ -25,7 +25,9 @@ def dashboard(
     serve: Annotated[
         bool, typer.Option("--serve", help="Serve the page on the loopback interface; a reload updates it.")
     ] = False,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="With --serve: the port; 0 for any free one.")] = 8642,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, metavar="PORT", help="With --serve: the port; 0 for any free one.")
+    ] = 8642,
     ledger: Annotated[
         Path | None,
         typer.Option("--ledger", metavar="FILE", help="The record of filed issues; by default that of `fuzz file`."),

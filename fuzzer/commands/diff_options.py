@@ -46,15 +46,19 @@ class DiffOptions:
         typer.Option(metavar="DIR", help="Cases to run first: a corpus or a campaign; may be given several times."),
     ] = None
     seconds: Annotated[float, typer.Option(parser=parsed_seconds, metavar="TIME", help=WITHIN)] = MINUTES * 60.0
-    tests: Annotated[int | None, typer.Option(min=0, help="Stop after this many tests.")] = None
+    tests: Annotated[int | None, typer.Option(min=0, metavar="N", help="Stop after this many tests.")] = None
     until_worse: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Stop when this many findings are worse.")
     ] = None
     aliasing: Annotated[
         bool, typer.Option("--aliasing", help="An output that shares memory with an input is worse, too.")
     ] = False
-    seed: Annotated[int | None, typer.Option(min=0, help="The seed of the cases; random by default.")] = None
-    workers: Annotated[int, typer.Option(min=1, help="Tests that run at the same time.")] = max(1, os.cpu_count() or 1)
+    seed: Annotated[int | None, typer.Option(min=0, metavar="N", help="The seed of the cases; random by default.")] = (
+        None
+    )
+    workers: Annotated[int, typer.Option(min=1, metavar="N", help="Tests that run at the same time.")] = max(
+        1, os.cpu_count() or 1
+    )
     lanes: LanesGlob = "*"
     ops: Annotated[str, typer.Option(metavar="GLOB", help="Operators, comma-separated globs.")] = "*"
     campaign: Annotated[Path, typer.Option(metavar="DIR", help="Each run has a new directory: DIR/1, DIR/2, ...")] = (

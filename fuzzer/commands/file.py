@@ -52,7 +52,7 @@ LedgerFile = Annotated[
 class FileOptions:
     """What the user wrote. `fuzz file --help` lists the options in this order."""
 
-    findings: Annotated[list[Path] | None, typer.Argument(help=FINDING)] = None
+    findings: Annotated[list[Path] | None, typer.Argument(metavar="FINDING...", help=FINDING)] = None
     submit: Annotated[bool, typer.Option("--submit", help="File the issues. Without it, no issue is filed.")] = False
     check: Annotated[bool, typer.Option("--check", help="Check everything that --submit checks, but send nothing.")] = (
         False

@@ -34,16 +34,19 @@ class GenOptions:
     """What the user wrote. `fuzz gen --help` lists the options in this order."""
 
     count: Annotated[
-        int | None, typer.Option(min=1, help="How many cases: by default 1, and 1000 with --out or --stats.")
+        int | None,
+        typer.Option(metavar="N", min=1, help="How many cases: by default 1, and 1000 with --out or --stats."),
     ] = None
-    seed: Annotated[int, typer.Option(min=0, help="The seed of the cases.")] = 0
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="The seed of the cases.")] = 0
     out: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Write each case to a folder in DIR; else they are printed."),
     ] = None
     ops: Annotated[str, typer.Option(metavar="GLOB", help="Operators, comma-separated globs.")] = "*"
     dialect: DialectName = DEFAULT
-    nodes: Annotated[int, typer.Option(min=1, help="The largest number of operators in a graph.")] = Limits().max_nodes
+    nodes: Annotated[int, typer.Option(min=1, metavar="N", help="The largest number of operators in a graph.")] = (
+        Limits().max_nodes
+    )
     profile: Annotated[Profile | None, typer.Option(help="Only values of this profile.")] = None
     stats: Annotated[
         bool, typer.Option("--stats", help="Ask the references whether the cases are valid; print what they cover.")

@@ -24,7 +24,9 @@ def import_models(
     into: Annotated[
         Path, typer.Option("--into", metavar="DIR", help="The campaign; the cases go to DIR/corpus.")
     ] = Path("."),
-    size: Annotated[int, typer.Option(min=1, max=64, help="The largest number of operators in a case.")] = SIZE,
+    size: Annotated[
+        int, typer.Option(min=1, max=64, metavar="N", help="The largest number of operators in a case.")
+    ] = SIZE,
     dialect: Annotated[
         str, typer.Option(metavar="LIST", help="torch: as calls of PyTorch; onnx: .onnx files as they are.")
     ] = ",".join(NAMES),

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from fuzzer.campaign.lanes import lane_table
+from fuzzer.campaign.plan.selection import lanes_perhaps_meant
 from fuzzer.commands.options import JsonFlag
 from fuzzer.commands.tables import print_table
 from fuzzer.system.terminal import print_json
@@ -22,7 +23,8 @@ def lanes(
     """List the lanes, and whether this machine can run each."""
     named = {lane.name for lane in lane_table.LISTED if part.lower() in lane.name.lower()}
     if not named:
-        raise Invalid(f"no lane has {part!r} in its name; `fuzz lanes` lists all")
+        alike = lanes_perhaps_meant([part], [lane.name for lane in lane_table.LISTED])
+        raise Invalid(f"no lane has {part!r} in its name{alike}; `fuzz lanes` lists all")
     if json:
         print_json([row for row in lane_table.document() if row["name"] in named])
     else:

@@ -83,7 +83,7 @@ class MinimizeOptions:
     ] = Weights.DRAWN
     inputs: InputFiles = None
     sizes: OpenSizes = None
-    workers: Annotated[int, typer.Option(min=1, help="Candidates that run at the same time.")] = max(
+    workers: Annotated[int, typer.Option(min=1, metavar="N", help="Candidates that run at the same time.")] = max(
         1, os.cpu_count() or 1
     )
     campaign: FindingCampaign = None

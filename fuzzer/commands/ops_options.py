@@ -24,8 +24,8 @@ class OpsOptions:
         str, typer.Argument(metavar="PART", show_default=False, help="Only operators with this in their names.")
     ] = ""
     ops: Annotated[str, typer.Option(metavar="GLOB", help="Only these operators.")] = "*"
-    count: Annotated[int, typer.Option(min=1, help="With --coverage: programs of each operator.")] = 12
-    seed: Annotated[int, typer.Option(min=0, help="With --coverage: the seed of the programs.")] = 0
+    count: Annotated[int, typer.Option(min=1, metavar="N", help="With --coverage: programs of each operator.")] = 12
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="With --coverage: the seed of the programs.")] = 0
     dynamo: Annotated[
         bool, typer.Option("--dynamo/--no-dynamo", help="With --coverage: also use the slow ONNX exporter.")
     ] = True
@@ -34,8 +34,8 @@ class OpsOptions:
         typer.Option(metavar="FUNCTION|FILE", help="List the operators that reach this function or file of TVM."),
     ] = None
     toolchain: Annotated[str, typer.Option(metavar="NAME", help="With --reach: the toolchain.")] = HOST_NAME
-    workers: Annotated[int, typer.Option(min=1, help="With --coverage and --reach: programs at the same time.")] = max(
-        1, os.cpu_count() or 1
-    )
+    workers: Annotated[
+        int, typer.Option(min=1, metavar="N", help="With --coverage and --reach: programs at the same time.")
+    ] = max(1, os.cpu_count() or 1)
     dialect: DialectName = DEFAULT
     json: JsonFlag = False

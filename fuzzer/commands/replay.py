@@ -28,11 +28,11 @@ from oracles.lane import LaneSpec
 
 
 def replay(
-    finding: Annotated[Path, typer.Argument(help=FINDING)],
+    finding: Annotated[Path, typer.Argument(metavar="FINDING", help=FINDING)],
     lanes: Annotated[
         str | None, typer.Option(metavar="GLOB", help="Lanes to run instead of the finding's own.")
     ] = None,
-    times: Annotated[int, typer.Option(min=1, help="How often each lane runs.")] = 1,
+    times: Annotated[int, typer.Option(min=1, metavar="N", help="How often each lane runs.")] = 1,
     toolchain: Annotated[
         str | None, typer.Option(metavar="NAME", help="Toolchains instead of the finding's own, comma-separated.")
     ] = None,

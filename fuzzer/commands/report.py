@@ -19,7 +19,7 @@ from generators.graph import Invalid
 
 
 def report(
-    findings: Annotated[list[Path], typer.Argument(help=FINDING)],
+    findings: Annotated[list[Path], typer.Argument(metavar="FINDING...", help=FINDING)],
     format: Annotated[Format, typer.Option("--format", help="The format.")] = Format.MD,
     out: Annotated[
         Path | None,

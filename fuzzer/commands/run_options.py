@@ -21,14 +21,12 @@ from fuzzer.commands.options import (
     ReleaseNames,
     ToolchainNames,
 )
-from fuzzer.commands.times import parsed_seconds
+from fuzzer.commands.times import STOP_AFTER, parsed_seconds
 from fuzzer.filing.office import TrackerOptions
 from fuzzer.filing.tracker import PUBLIC
 from fuzzer.system.free_space import GB, RESERVE
 from fuzzer.toolchains.toolchain import HOST_NAME
 from generators.dialect_names import NAMES, USUAL
-
-STOP_AFTER = "Stop after this time: 90, 2m, 1.5h."
 
 OPTION_GROUPS = {
     "When to stop": ("seconds", "tests", "until_new", "drain"),
@@ -52,12 +50,16 @@ class RunOptions:
     """What the user wrote. `fuzz run --help` lists the options in this order."""
 
     seconds: Annotated[float | None, typer.Option(parser=parsed_seconds, metavar="TIME", help=STOP_AFTER)] = None
-    tests: Annotated[int | None, typer.Option(min=0, help="Stop after this many tests.")] = None
+    tests: Annotated[int | None, typer.Option(min=0, metavar="N", help="Stop after this many tests.")] = None
     until_new: Annotated[
         int | None, typer.Option("--until-new", min=1, metavar="N", help="Stop after this many new findings.")
     ] = None
-    seed: Annotated[int | None, typer.Option(min=0, help="The seed of the cases; random by default.")] = None
-    workers: Annotated[int, typer.Option(min=1, help="Tests that run at the same time.")] = max(1, os.cpu_count() or 1)
+    seed: Annotated[int | None, typer.Option(min=0, metavar="N", help="The seed of the cases; random by default.")] = (
+        None
+    )
+    workers: Annotated[int, typer.Option(min=1, metavar="N", help="Tests that run at the same time.")] = max(
+        1, os.cpu_count() or 1
+    )
     lanes: LanesGlob = "*"
     ops: Annotated[str, typer.Option(metavar="GLOB", help="Operators, comma-separated globs.")] = "*"
     dialect: Annotated[
@@ -86,7 +88,10 @@ class RunOptions:
     triage_share: Annotated[
         float,
         typer.Option(
-            min=0, max=1, help="The least share of the CPU for triage while sightings wait. The rest is for tests."
+            min=0,
+            max=1,
+            metavar="PART",
+            help="The least share of the CPU for triage while sightings wait. The rest is for tests.",
         ),
     ] = TriageLimits().share
     scope_share: Annotated[
@@ -117,7 +122,8 @@ class RunOptions:
         str | None, typer.Option(metavar="ADDRESS|local", help="Run on the nodes of a Ray cluster: see docs/scale.md.")
     ] = None
     nodes: Annotated[
-        int | None, typer.Option(min=1, help="With --cluster: the number of shares; by default one for each node.")
+        int | None,
+        typer.Option(metavar="N", min=1, help="With --cluster: the number of shares; by default one for each node."),
     ] = None
     node_dir: Annotated[
         Path | None,

@@ -12,6 +12,7 @@ import typer
 
 from fuzzer.campaign.plan.settings import TriageLimits
 from fuzzer.commands.options import DRAIN_SECONDS, DialectName, JsonFlag, PreloadFile, ToolchainNames
+from fuzzer.commands.times import STOP_AFTER, parsed_seconds
 from fuzzer.toolchains.toolchain import HOST_NAME
 from generators.dialect_names import DEFAULT
 
@@ -28,7 +29,9 @@ class SweepOptions:
     ] = None
     samples: Annotated[
         int | None,
-        typer.Option(min=1, help="Samples of each operator and dtype, by default 2; in ONNX of each version, all."),
+        typer.Option(
+            metavar="N", min=1, help="Samples of each operator and dtype, by default 2; in ONNX of each version, all."
+        ),
     ] = None
     lanes: Annotated[
         str | None,
@@ -38,15 +41,22 @@ class SweepOptions:
     against: Annotated[
         Path | None, typer.Option(metavar="FILE", help="An earlier sweep.json: list what differs from it.")
     ] = None
-    seconds: Annotated[float | None, typer.Option(min=0, help="Stop after this many seconds.")] = None
-    workers: Annotated[int, typer.Option(min=1, help="Tests that run at the same time.")] = max(1, os.cpu_count() or 1)
+    seconds: Annotated[float | None, typer.Option(parser=parsed_seconds, metavar="TIME", help=STOP_AFTER)] = None
+    workers: Annotated[int, typer.Option(min=1, metavar="N", help="Tests that run at the same time.")] = max(
+        1, os.cpu_count() or 1
+    )
     preload: PreloadFile = None
     triage_share: Annotated[
-        float, typer.Option(min=0, max=1, help="The least share of the CPU for triage while sightings wait.")
+        float,
+        typer.Option(min=0, max=1, metavar="PART", help="The least share of the CPU for triage while sightings wait."),
     ] = TriageLimits().share
     drain: Annotated[
         float | None,
-        typer.Option(min=0, metavar="SECONDS", help="How long triage may go on after the last test; 0: a table alone."),
+        typer.Option(
+            parser=parsed_seconds,
+            metavar="TIME",
+            help="How long triage may go on after the last test; 0: a table alone.",
+        ),
     ] = None
     json: JsonFlag = False
 

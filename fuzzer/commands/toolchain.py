@@ -16,6 +16,7 @@ from fuzzer.isolate.fleet import Fleet
 from fuzzer.system import temporary
 from fuzzer.system.child_environment import inherited
 from fuzzer.system.environment import EnvironmentMissing
+from fuzzer.system.help_text import GroupedCommand
 from fuzzer.system.terminal import echo, next_line, print_json, say
 from fuzzer.toolchains import install, registry, relay
 from fuzzer.toolchains.registry import ToolchainRecord
@@ -26,7 +27,7 @@ toolchain = typer.Typer(
     help="Other releases of TVM, in which the same lanes run.", add_completion=False, rich_markup_mode=None
 )
 
-Name = Annotated[str, typer.Argument(help="The name of the toolchain.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of the toolchain.")]
 
 
 @toolchain.callback()
@@ -34,10 +35,13 @@ def group() -> None:
     """Other releases of TVM, in which the same lanes run."""
 
 
-@toolchain.command()
+@toolchain.command(cls=GroupedCommand)
 def add(
-    name: Annotated[str, typer.Argument(help="A release of apache-tvm (0.26.0), relay, or, with --python, any name.")],
-    python: Annotated[Path | None, typer.Option(help="The interpreter of your own build.")] = None,
+    name: Annotated[
+        str,
+        typer.Argument(metavar="NAME", help="A release of apache-tvm (0.26.0), relay, or, with --python, any name."),
+    ],
+    python: Annotated[Path | None, typer.Option(metavar="PATH", help="The interpreter of your own build.")] = None,
     env: Annotated[
         list[str] | None, typer.Option(metavar="K=V", help="With --python: an environment variable for it. Repeatable.")
     ] = None,
@@ -55,7 +59,7 @@ def add(
     echo(f"{_described(record)}, in {time.monotonic() - began:.0f} s; {next_line('toolchain', 'check', name)}")
 
 
-@toolchain.command("list")
+@toolchain.command("list", cls=GroupedCommand)
 def list_all(json: JsonFlag = False) -> None:
     """List the toolchains."""
     records: list[ToolchainRecord | str] = [_read_record(name) for name in registry.names()]
@@ -70,14 +74,16 @@ def list_all(json: JsonFlag = False) -> None:
         )
 
 
-@toolchain.command()
+@toolchain.command(cls=GroupedCommand)
 def remove(name: Name) -> None:
     """Remove a toolchain and its environment."""
     registry.remove(name)
     echo(f"removed {name}; {next_line('toolchain', 'list')}")
 
 
-@toolchain.command("python", context_settings={"allow_extra_args": True, "allow_interspersed_args": False})
+@toolchain.command(
+    "python", cls=GroupedCommand, context_settings={"allow_extra_args": True, "allow_interspersed_args": False}
+)
 def run_python(
     name: Name,
     context: typer.Context,
@@ -102,7 +108,7 @@ def run_python(
     raise typer.Exit(code)
 
 
-@toolchain.command()
+@toolchain.command(cls=GroupedCommand)
 def check(name: Name, json: JsonFlag = False) -> None:
     """Run a small case through all lanes of a toolchain. Exit code 69 if a lane fails."""
     found = registry.find(name) if registry.is_host(name) else registry.read(name).toolchain

@@ -62,7 +62,8 @@ class TriageOptions:
         float | None, typer.Option(parser=parsed_seconds, metavar="TIME", help="With --work: stop after this time.")
     ] = None
     workers: Annotated[
-        int | None, typer.Option(min=1, help="With --work: investigations at the same time; by default one per core.")
+        int | None,
+        typer.Option(metavar="N", min=1, help="With --work: investigations at the same time; by default one per core."),
     ] = None
     releases: ReleaseNames = ""
     preload: PreloadFile = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from typer.core import TyperCommand
+from typer.core import TyperArgument, TyperCommand
 
 OTHERS = "Others"
 """The group of options that a verb puts into none."""
@@ -23,9 +23,11 @@ class GroupedCommand(TyperCommand):
         listed |= {group: [] for group in self.groups}
         for param in self.get_params(ctx):
             if (row := param.get_help_record(ctx)) is not None:
-                is_argument = param.param_type_name == "argument"
-                group = "Arguments" if is_argument else of.get(param.name or "", OTHERS if self.groups else "Options")
-                listed.setdefault(group, []).append(row)
+                if isinstance(param, TyperArgument):
+                    listed["Arguments"].append((param.metavar or param.name or "", row[1]))
+                else:
+                    group = of.get(param.name or "", OTHERS if self.groups else "Options")
+                    listed.setdefault(group, []).append((_without_brackets(row[0]), row[1]))
         for group, rows in listed.items():
             if rows:
                 with formatter.section(group):
@@ -33,3 +35,8 @@ class GroupedCommand(TyperCommand):
         if self.examples:
             with formatter.section("Examples"):
                 formatter.write_dl([tuple(example.split("  ", 1)) for example in self.examples])
+
+
+def _without_brackets(option: str) -> str:
+    """`--by <age|kind>` is `--by age|kind`."""
+    return option.replace("<", "").replace(">", "")

@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -140,7 +141,7 @@ def test_a_verb_that_is_left_out_is_added(arguments: str, expected: str) -> None
         ("--tests", "--tests"),
         ("run surplus", "surplus"),
         ("nonsense", "nonsense"),
-        ("--replay", "finding"),
+        ("--replay", "FINDING"),
         ("--replay crashes/x --times 0", "--times"),
         ("--lanes nosuch*", "no lane matches 'nosuch*'; `fuzz lanes` lists them"),
         ("--lanes torch", "no lane matches 'torch'"),
@@ -490,6 +491,7 @@ def test_each_option_of_a_run_is_in_one_group(fuzz: Fuzz) -> None:
     [
         (("triage", "--tpo", "3"), "No such option: --tpo; did you mean --top?"),
         (("run", "--lanes", "relax-cuda"), "no lane matches 'relax-cuda'; perhaps you mean relax-"),
+        (("lanes", "relax-exprot-llvm"), "in its name; perhaps you mean relax-export-llvm"),
         (("chekc",), "No such command 'chekc'. Did you mean 'check'?"),
         (
             ("--ops", "reluu"),
@@ -541,6 +543,7 @@ def test_help_of_each_command(fuzz: Fuzz, command: str) -> None:
     done = fuzz(command, "--help")
     assert (done.returncode, done.stderr) == (DONE, "")
     assert done.stdout.startswith(f"Usage: fuzz {command} ")
+    assert not re.search(r"<\w", done.stdout), "`N` and `PART`, not the types of Python"
 
 
 GROUPS = {"toolchain": ("add", "list", "remove", "python", "check"), "bench": ("honesty",)}

@@ -22,7 +22,7 @@ def lanes_named(globs: str, dialect: str | None = None) -> tuple[LaneSpec, ...]:
     if not chosen:
         of_cases = f" of cases of {dialect}" if dialect else ""
         names = [lane.name for lane in EVERY_LANE if dialect in (None, lane.dialect)]
-        alike = perhaps_meant(_patterns(globs), names) or _with_all_parts(_patterns(globs), names)
+        alike = lanes_perhaps_meant(_patterns(globs), names)
         raise Invalid(f"no lane{of_cases} matches {globs!r}{alike}; `fuzz lanes` lists them")
     return chosen
 
@@ -110,6 +110,12 @@ def perhaps_meant(words: Iterable[str], names: Iterable[str]) -> str:
     known = list(dict.fromkeys(names))
     found = next((alike for word in words if (alike := get_close_matches(word, known, n=3, cutoff=0.75))), [])
     return _proposal(found) if found else ""
+
+
+def lanes_perhaps_meant(words: Iterable[str], names: Iterable[str]) -> str:
+    """The names that are most like the first word, or that have all its parts; "" where none is."""
+    words, names = list(words), list(names)
+    return perhaps_meant(words, names) or _with_all_parts(words, names)
 
 
 def _with_all_parts(words: Iterable[str], names: Iterable[str]) -> str:

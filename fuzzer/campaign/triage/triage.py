@@ -131,9 +131,7 @@ class Triage:
             if known := self._confirmed.counted_for(item.cause, item.key, item.lane, item.suspect):
                 self.queue.count(item, partial(self._count, known))
 
-    def work(
-        self, scopes: float, may_wait: Callable[[], bool] = never, tests_run: Callable[[], bool] = never
-    ) -> bool:
+    def work(self, scopes: float, may_wait: Callable[[], bool] = never, tests_run: Callable[[], bool] = never) -> bool:
         """Investigate the next sighting, or find the scope of a finding: `scopes` is the largest part of the CPU of
         triage that goes to scopes while sightings wait; with 0, none is found. Return False where nothing is left for
         this worker. It waits for others as `Queue.take` does."""

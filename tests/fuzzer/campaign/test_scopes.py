@@ -189,7 +189,11 @@ def test_after_the_tests_of_a_run_of_minutes_scopes_do_not_wait_for_all_sighting
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float | None, scopes_while_others_wait: bool
 ) -> None:
     left: list[int] = []
-    monkeypatch.setattr("fuzzer.campaign.triage.scopes.look_closer", lambda *_, **__: left.append(task.triage.queue.left))
+
+    def look(*_: object, **__: object) -> None:
+        left.append(task.triage.queue.left)
+
+    monkeypatch.setattr("fuzzer.campaign.triage.scopes.look_closer", look)
     with Store(tmp_path, 1) as store:
         limits = RunLimits(seconds=seconds, clock=lambda: 0.0)
         triage = TriageLimits(share=0.0, scopes=0.1)
