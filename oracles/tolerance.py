@@ -128,13 +128,18 @@ def mismatch(output: int, actual: Array, right: Expected, rounding: Rounding = R
     return Mismatch(
         output,
         f"{worst.expected!r} at {list(index)}",
-        f"{worst.actual!r} ({wrong} of {actual.size} elements are wrong)",
+        f"{worst.actual!r}{of_elements(wrong, actual.size)}",
         worst,
         actual.size,
         wrong,
         ill,
         wide=int(np.count_nonzero(is_wide(right, rounding) & ~right.ill)),
     )
+
+
+def of_elements(wrong: int, elements: int) -> str:
+    """How many elements are wrong, in brackets; "" where there is only one element."""
+    return f" ({wrong} of {elements} elements {'is' if wrong == 1 else 'are'} wrong)" if elements > 1 else ""
 
 
 def _float_excess(actual: Array, right: Expected, rounding: Rounding) -> npt.NDArray[np.float64]:

@@ -15,6 +15,7 @@ from fuzzer.api.checked import Checked, NothingJudged, NothingRan
 from fuzzer.api.pass_report import PassReport
 from fuzzer.api.stored_cases import StoredCases
 from fuzzer.api.tracebacks import is_answer
+from fuzzer.system.terminal import number_of
 from generators.graph import Case
 
 __tracebackhide__ = is_answer
@@ -104,7 +105,9 @@ class Difftvm:
         if outcome != "passed":
             return
         if self._checked and not self._ran:
-            raise AssertionError(f"no lane could run any of {self._checked} cases: name other operators or lanes")
+            raise AssertionError(
+                f"no lane could run any of {number_of(self._checked, 'case')}: name other operators or lanes"
+            )
         self._stored.clear()
 
 

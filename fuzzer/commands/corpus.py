@@ -18,7 +18,7 @@ from fuzzer.isolate.fleet import Fleet
 from fuzzer.system import temporary
 from fuzzer.system.exit_codes import Exit
 from fuzzer.system.help_text import GroupedCommand
-from fuzzer.system.terminal import echo, next_line, print_json
+from fuzzer.system.terminal import echo, next_line, number_of, print_json
 from fuzzer.toolchains.registry import find
 
 corpus = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -57,7 +57,8 @@ def shipped_cases(
         print_json(checks)
     else:
         good = sum(check.ok for check in checks)
-        echo(f"{good} of {len(checks)} runs give what is expected; {next_line('toolchain', 'list')}")
+        gives = "gives" if good == 1 else "give"
+        echo(f"{good} of {number_of(len(checks), 'run')} {gives} what is expected; {next_line('toolchain', 'list')}")
     raise typer.Exit(Exit.GONE if all(check.ok for check in checks) else Exit.DIFFERENT)
 
 
@@ -69,7 +70,7 @@ def _list(entries: list[Entry], *, json: bool) -> None:
         echo(f"{entry.name}: {', '.join(entry.case.graph.ops)}; {entry.case.origin}")
         for each in entry.expected:
             echo(f"  {each.lane.name} in {each.lane.toolchain}: {shipped.describe_expected(each.gives)}")
-    echo(f"{len(entries)} cases; {next_line('corpus', '--founding', '--run')}")
+    echo(f"{number_of(len(entries), 'case')}; {next_line('corpus', '--founding', '--run')}")
 
 
 def _document(entry: Entry) -> dict[str, object]:

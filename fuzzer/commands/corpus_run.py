@@ -126,15 +126,17 @@ def _cpu_seconds() -> float:
 def _lines(ran: CorpusRun, kept: Corpus, toolchain: str) -> Iterator[str]:
     recorded = kept.description.versions.get("tvm", "?")
     yield (
-        f"{ran.cases:,} cases, {ran.lanes:,} lanes in {toolchain}, {ran.seconds:.0f} s, {ran.cpu_seconds:.0f} CPU s;"
-        f" recorded with TVM {recorded}"
+        f"{number_of(ran.cases, 'case')}, {number_of(ran.lanes, 'lane')} in {toolchain}, {ran.seconds:.0f} s,"
+        f" {ran.cpu_seconds:.0f} CPU s; recorded with TVM {recorded}"
     )
     families = len({each.family for each in ran.known})
-    yield f"{len(ran.known):,} known failures as expected, in {families:,} families"
+    in_families = f"in {families:,} {'family' if families == 1 else 'families'}"
+    yield f"{number_of(len(ran.known), 'known failure')} as expected, {in_families}"
     for change in Change:
         changed = [each for each in ran.changed if each.change is change]
         if changed:
-            yield f"{change}: {len(changed):,} lanes of {len({each.entry.case for each in changed}):,} cases"
+            cases = number_of(len({each.entry.case for each in changed}), "case")
+            yield f"{change}: {number_of(len(changed), 'lane')} of {cases}"
             yield from grouped(changed, kept)
     if not ran.changed:
         yield "all lanes end as recorded"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+FOLDER = "minimized"
+"""The campaign of results, beside the one that has the finding."""
+
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -140,7 +143,7 @@ def minimize(options: MinimizeOptions) -> None:
 def _beside(source: Path) -> Path:
     """A campaign of its own: no running campaign is disturbed, and every verb can read the result."""
     folder = source.resolve().parent
-    beside = (folder.parent if folder.name == "crashes" else folder) / "minimized"
+    beside = (folder.parent if folder.name == "crashes" else folder) / FOLDER
     if beside.is_symlink():
         raise Invalid(f"{beside}: it is a link, and nothing is written through one; name another folder with --out")
     return beside

@@ -72,8 +72,15 @@ def replay(
         same = sum(run.verdict is Exit.SAME for run in result.runs)
         python = _python_for(doc.lane)
         script = f"{finding / 'repro.py'}{f' {preload}' if preload else ''}"
-        echo(f"{doc.slug}: {same} of {len(result.runs)} runs show it; next: {python} {script}")
+        echo(f"{doc.slug}: {_shown(same, len(result.runs))}; next: {python} {script}")
     raise typer.Exit(result.exit)
+
+
+def _shown(same: int, runs: int) -> str:
+    """`the run shows it`, `2 of 3 runs show it`."""
+    if runs == 1:
+        return "the run shows it" if same else "the run does not show it"
+    return f"{same} of {runs} runs {'shows' if same == 1 else 'show'} it"
 
 
 def _report_other_preload(doc: FindingDoc, versions: Mapping[str, str]) -> None:

@@ -26,6 +26,9 @@ from fuzzer.watching.glance import glance, waiting_lines
 from fuzzer.watching.ranking import listed_in
 from fuzzer.watching.titles import Titles
 
+NODES = "nodes"
+"""The folder of the nodes' campaigns, in that of the cluster's."""
+
 OF_NODES = (
     "lanes",
     "ops",
@@ -45,7 +48,7 @@ OF_NODES = (
 def cluster_options(options: RunOptions, address: str) -> ClusterOptions:
     return ClusterOptions(
         address,
-        (options.node_dir or options.campaign / "nodes").resolve(),
+        (options.node_dir or options.campaign / NODES).resolve(),
         options.limits,
         options.nodes,
         tuple(_words_for_nodes(options)),

@@ -9,6 +9,7 @@ from fuzzer.coverage import reasons
 from fuzzer.coverage.measure import Coverage
 from fuzzer.coverage.question import Table
 from fuzzer.coverage.reasons import ReasonKind
+from fuzzer.system.terminal import number_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +75,9 @@ def text(coverage: Coverage) -> Iterator[str]:
     failures = coverage.failures.values()
     for failure in failures:
         if failure.died:
-            yield f"{failure.way} died of {failure.op}: {failure.message} ({failure.count} times)"
-    yield f"{coverage.trials} programs; exporters refused {sum(each.count for each in failures if not each.died)} times"
+            yield f"{failure.way} died of {failure.op}: {failure.message} ({number_of(failure.count, 'time')})"
+    refused = number_of(sum(each.count for each in failures if not each.died), "time")
+    yield f"{number_of(coverage.trials, 'program')}; exporters refused {refused}"
     for op, why in coverage.unfit.items():
         yield f"not every program of {op} can be made: {why}"
 

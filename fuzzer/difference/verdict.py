@@ -8,6 +8,7 @@ from pathlib import Path
 from fuzzer.difference.changed_code import ChangedCode
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.system.exit_codes import Exit
+from fuzzer.system.terminal import number_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,4 +94,4 @@ def reach_in_words(comparison: Comparison) -> str:
         return f"not known for {'; '.join(changed.untraced)}"
     if not changed.is_traced:
         return "not known"
-    return f"{comparison.reaching:,} of {comparison.tests:,} tests"
+    return f"{comparison.reaching:,} of {number_of(comparison.tests, 'test')}"

@@ -62,4 +62,5 @@ def _beside(mismatch: Mismatch) -> str:
     """What is wrong beside the worst, with a comma."""
     found = f", as {mismatch.also}" if mismatch.also else ""
     counted = mismatch.wrong and mismatch.worst is None and mismatch.elements
-    return found + (f", and {mismatch.wrong} of {mismatch.elements} common elements are wrong" if counted else "")
+    are = "is" if mismatch.wrong == 1 else "are"
+    return found + (f", and {mismatch.wrong} of {mismatch.elements} common elements {are} wrong" if counted else "")

@@ -9,6 +9,7 @@ from fuzzer.findings.headline import headline
 from fuzzer.regression.compare import Change, Changed
 from fuzzer.regression.known import families
 from fuzzer.regression.record import Corpus
+from fuzzer.system.terminal import number_of
 
 MOST_PLACES = 3
 """This many lanes are named for each change."""
@@ -18,13 +19,13 @@ def grouped(changed: Sequence[Changed], kept: Corpus) -> Iterator[str]:
     """Changes of one kind, those with the same failure together, the most frequent first."""
     if changed[0].change is Change.MISSING:
         for lane, count in Counter(each.lane for each in changed).most_common(MOST_PLACES):
-            yield f"  {lane}: {count:,} cases"
+            yield f"  {lane}: {number_of(count, 'case')}"
         return
     groups: dict[tuple[str, str], list[Changed]] = {}
     for each in changed:
         groups.setdefault((each.expected, each.now), []).append(each)
     for members in sorted(groups.values(), key=len, reverse=True):
-        yield f"  {len(members)} times: {in_words(members[0], kept)}"
+        yield f"  {number_of(len(members), 'time')}: {in_words(members[0], kept)}"
         for each in members[:MOST_PLACES]:
             yield f"      {each.entry.case} {', '.join(each.entry.ops)}; {each.lane}"
 

@@ -21,6 +21,7 @@ from fuzzer.triage.scope.table_conditions import special_numbers
 from fuzzer.triage.scope.words import listed, phrase
 from generators.dialect import dialect_named
 from oracles.finding import Mismatch
+from oracles.tolerance import of_elements
 
 MOST_ROWS = 4
 """The most rows of the table."""
@@ -66,7 +67,7 @@ def _example(record: FindingRecord) -> str:
         return ""
     worst = mismatch.worst
     at = f" at {list(worst.index)}" if worst.index else ""
-    of = f" ({mismatch.wrong} of {mismatch.elements} elements are wrong)" if mismatch.elements > 1 else ""
+    of = of_elements(mismatch.wrong, mismatch.elements)
     short, right = f"{worst.actual:.6g}", f"{worst.expected:.6g}"
     if short == right:
         short, right = repr(worst.actual), repr(worst.expected)

@@ -42,8 +42,8 @@ def next_line(*words: object) -> str:
 
 
 def number_of(count: int, what: str) -> str:
-    """1 test, 2 tests."""
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+    """1 test, 2,000 tests."""
+    return f"{count} {what}" if count == 1 else f"{count:,} {what}s"
 
 
 class _Escapes(dict[int, int | str]):

@@ -30,7 +30,7 @@ def test_each_lie_has_its_kind() -> None:
     assert objection(wide, RIGHT) == (Kind.WRONG_DTYPE, "result 0: expected float32, and it is float64")
     assert objection(ran([1.0, 3.0]), RIGHT) == (
         Kind.WRONG_VALUE,
-        "result 0: expected 2.0 at [1], and it is 3.0 (1 of 2 elements are wrong)",
+        "result 0: expected 2.0 at [1], and it is 3.0 (1 of 2 elements is wrong)",
     )
     assert objection(raised, RIGHT) == (Kind.INTERNAL_ERROR, "InternalError: Check failed")
 

@@ -172,7 +172,7 @@ def test_evidence_in_half_precision(dtype: str) -> None:
     right = expect([1.0, 2.0], envelope=[0.0, 0.25], dtype=dtype)
     bound = C * (0.25 + ULPS * EPS[dtype] * 2.0)
     assert mismatch(0, half([1.0, -8.0], dtype), right) == Mismatch(
-        0, "2.0 at [1]", "-8.0 (1 of 2 elements are wrong)", WorstElement((1,), 2.0, -8.0, bound, 0.25, 2.0), 2, 1, 0
+        0, "2.0 at [1]", "-8.0 (1 of 2 elements is wrong)", WorstElement((1,), 2.0, -8.0, bound, 0.25, 2.0), 2, 1, 0
     )
 
 
@@ -313,7 +313,7 @@ def test_evidence_names_the_worst_element() -> None:
 
 def test_evidence_of_a_0d_integer() -> None:
     assert mismatch(0, np.array(8), expect(7, dtype="int64")) == Mismatch(
-        0, "7.0 at []", "8.0 (1 of 1 elements are wrong)", WorstElement((), 7.0, 8.0, 0.0, 0.0), 1, 1, 0
+        0, "7.0 at []", "8.0", WorstElement((), 7.0, 8.0, 0.0, 0.0), 1, 1, 0
     )
 
 

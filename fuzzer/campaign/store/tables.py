@@ -8,6 +8,7 @@ from fuzzer.campaign.store.state import State
 from fuzzer.findings import upstream
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.signature.known import count_matches
+from fuzzer.system.terminal import number_of
 
 
 def lacking(state: State) -> dict[str, dict[str, int]]:
@@ -21,11 +22,12 @@ def lacking(state: State) -> dict[str, dict[str, int]]:
 
 def lacking_lines(state: State) -> Iterator[str]:
     for lane, names in lacking(state).items():
-        yield f"{lane}: {len(names)} things lacking, met in {state.counters.unsupported.get(lane, 0)} tests"
+        met = number_of(state.counters.unsupported.get(lane, 0), "test")
+        yield f"{lane}: {number_of(len(names), 'thing')} lacking, met in {met}"
         for name, count in names.items():
             yield f"  {count:5} {name}"
     for reason, count in sorted(state.counters.environment.items()):
-        yield f"the machine failed {count} lanes: {reason}"
+        yield f"the machine failed {number_of(count, 'lane')}: {reason}"
     if not state.counters.lacking:
         yield "nothing is counted yet"
 

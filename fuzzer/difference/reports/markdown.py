@@ -9,6 +9,7 @@ from fuzzer.difference.reports.lines import Shown, shown, wrong_with
 from fuzzer.difference.verdict import Comparison, in_words, reach_in_words
 from fuzzer.findings.finding_file import CRASHES
 from fuzzer.report.markdown import cell, prose
+from fuzzer.system.terminal import number_of
 
 MOST = 30
 """The most findings that a table lists."""
@@ -21,7 +22,8 @@ def page(comparison: Comparison) -> str:
 def _lines(comparison: Comparison) -> Iterator[str]:
     yield f"### difftvm: {prose(in_words(comparison))}"
     yield ""
-    yield f"- {comparison.tests:,} tests in {comparison.seconds:.0f} s; {comparison.lanes:,} lanes ran in both"
+    tests, lanes = number_of(comparison.tests, "test"), number_of(comparison.lanes, "lane")
+    yield f"- {tests} in {comparison.seconds:.0f} s; {lanes} ran in both"
     yield f"- changed code reached: {prose(reach_in_words(comparison))}"
     if comparison.touched:
         yield f"- {prose(comparison.touched)}"
@@ -30,7 +32,7 @@ def _lines(comparison: Comparison) -> Iterator[str]:
             yield f"- {what}: {prose(', '.join(names[:MOST]))}"
     yield f"- failing in both, not listed: {comparison.both:,}"
     if comparison.waiting:
-        yield f"- not investigated in time: {comparison.waiting:,} failures"
+        yield f"- not investigated in time: {number_of(comparison.waiting, 'failure')}"
     for name, docs, where in (
         (f"Worse ({prose(wrong_with(comparison))})", comparison.worse, CRASHES),
         ("An output shares memory with an input", comparison.aliased, CRASHES),

@@ -17,6 +17,8 @@ from fuzzer.campaign.store.disk_space import PROBE_NAME
 from fuzzer.campaign.store.layout import ASIDE, SCRATCH
 from fuzzer.campaign.store.leftovers import FILES, FOLDERS
 from fuzzer.cluster import assignment
+from fuzzer.commands import diff_options, minimize
+from fuzzer.commands.run_cluster import NODES
 from fuzzer.findings import merge
 from fuzzer.watching.stats_files import PLOT, STATS
 
@@ -60,10 +62,11 @@ def test_each_document_of_a_campaign_is_known() -> None:
 
 
 def test_git_ignores_what_a_campaign_leaves_in_a_checkout() -> None:
-    """`make fuzz` and `fuzz check` run in the checkout. Findings are ignored one by one, and cases of the corpus are
+    """`make fuzz` and other commands run in the checkout. Findings are ignored one by one, and cases of the corpus are
     committed."""
     ignored = (Path(__file__).parents[3] / ".gitignore").read_text().split()
-    folders = {*FOLDERS, SCRATCH, ASIDE, OF_CHECKS.name} - {"crashes", "corpus"}
+    own = {OF_CHECKS.name, minimize.FOLDER, diff_options.FOLDER.name, NODES}
+    folders = {*FOLDERS, SCRATCH, ASIDE, *own} - {"crashes", "corpus"}
     assert {f"/{name}" for name in FILES} | {f"/{name}/" for name in folders} <= set(ignored)
 
 

@@ -120,7 +120,7 @@ def test_status_shows_speed_costs_and_failing_lanes(tmp_path: Path) -> None:
         lines = fuzz("status", "--campaign", tmp_path).splitlines()
     assert lines[0].startswith(f"{tmp_path}: seed 1, 150 tests done, process ")
     assert lines[1:3] == [
-        "25 min 00 s: 150 tests, 1500 lane results; lately 0.10 tests and 1.0 lane results a second",
+        "25 min 00 s: 150 tests, 1,500 lane results; lately 0.10 tests and 1.0 lane results a second",
         "no cause is confirmed yet",
     ]
     assert lines[3].startswith("memory: supervisor ")

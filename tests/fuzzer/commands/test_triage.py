@@ -344,13 +344,13 @@ def counts(folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
 def test_merged_campaigns_count(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     into = counting(tmp_path / "c", 1)
     merge([counting(tmp_path / "a", 20), counting(tmp_path / "b", 300)], into)
-    assert counts(into, capsys) == ("321", "lane: 1 things lacking, met in 321 tests")
+    assert counts(into, capsys) == ("321", "lane: 1 thing lacking, met in 321 tests")
 
 
 def test_the_counters_are_read_from_the_index_or_from_campaign_json(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    expected = ("20", "lane: 1 things lacking, met in 20 tests")
+    expected = ("20", "lane: 1 thing lacking, met in 20 tests")
     (counting(tmp_path / "a", 20) / state.NAME).write_text('{"seed": ')
     assert counts(tmp_path / "a", capsys) == expected
     (counting(tmp_path / "b", 20) / index.NAME).unlink()

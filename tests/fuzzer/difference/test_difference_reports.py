@@ -60,7 +60,7 @@ def test_the_verdict(comparison: Comparison, code: Exit, words: str, reach: str)
 
 def test_the_terminal() -> None:
     text = "\n".join(lines(FOUND))
-    assert text.startswith("1234 tests in 600 s; 567 lanes ran in both\nchanged code reached: 40 of 1,234 tests\n")
+    assert text.startswith("1,234 tests in 600 s; 567 lanes ran in both\nchanged code reached: 40 of 1,234 tests\n")
     assert "  reached: relax/op.py relu (40)\n" in text
     assert f"worse: 2 findings\n  critical  `F.selu` gives wrong values: 3 instead of 3.152  {WRONG.slug}\n" in text
     assert "fixed: 1\n" in text

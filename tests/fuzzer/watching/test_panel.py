@@ -66,7 +66,7 @@ def test_a_title_that_is_wider_than_the_terminal_goes_on_in_the_next_line() -> N
 
 def test_with_numbers_for_those_who_develop_difftvm() -> None:
     assert shown(height=25, stats=True)[17:] == [
-        "campaign   12345 tests in all its runs; process 4321",
+        "campaign   12,345 tests in all its runs; process 4321",
         "triage     33% of the CPU of lanes so far; it gets 35% while sightings wait",
         "CPU        compile 50%, export 20%, import 12%, run 10%; supervisor 3.1%",
         "memory     122 MB here, 1.9 GB in 5 children; free 17.1 GB, disk 51.0 GB",
@@ -147,7 +147,7 @@ def test_it_says_why_no_test_ends_while_triage_has_all_workers() -> None:
     lines = shown(tasks=(IN_TRIAGE, IN_TRIAGE), tests_per_second=0.0, invalid=0)
     assert "tests      1,850 in this run; they go on after triage" in lines
     log = line(snapshot(tasks=(IN_TRIAGE, IN_TRIAGE), tests_per_second=0.0, lanes=()))
-    assert "  1850 tests  all workers do triage  " in log
+    assert "  1,850 tests  all workers do triage  " in log
     assert "all workers" not in line(snapshot(tasks=(IN_TRIAGE,)))
 
 
@@ -194,7 +194,7 @@ def test_only_a_worker_that_is_idle_while_tests_go_on_is_marked() -> None:
 
 def test_a_line_for_logs() -> None:
     assert line(snapshot(lanes=(SOUND,))) == (
-        "fuzzing 1 h 02 min, up to 57 min 55 s left  1850 tests  0.50/s  3 new findings  "
+        "fuzzing 1 h 02 min, up to 57 min 55 s left  1,850 tests  0.50/s  3 new findings  "
         "7 causes not confirmed  supervisor 122 MB"
     )
     assert line(snapshot()).endswith("  LANES FAIL: relax-export-c")

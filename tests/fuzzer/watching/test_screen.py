@@ -53,7 +53,7 @@ def test_an_error_is_printed_once_and_the_display_goes_on(
         assert any(thread.name == "screen" for thread in threading.enumerate())
     shown = capsys.readouterr().err
     assert shown.count("there is nothing new to show: OSError: [Errno 5]") == 1
-    assert "1,850 in this run" in shown if terminal else "1850 tests" in shown
+    assert "1,850 in this run" in shown if terminal else "1,850 tests" in shown
 
 
 class Terminal(io.StringIO):
