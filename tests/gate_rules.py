@@ -1,15 +1,22 @@
 """A pytest plugin that holds the tests of the gate to its rule: their result depends on the commit alone. While such a
 test and its fixtures run, this process opens no connection but to itself, starts only the programs that .ci/run has on
 PATH, and writes neither in the user's home nor under a fixed name in the temporary folder. A test that breaks the rule
-fails. So does one without a result after ten minutes. With `--part gate`, PATH has these programs alone."""
+fails. So does one without a result after ten minutes.
+
+Child processes are held to it by what they inherit. With `--part gate`, PATH has these programs alone, the home is
+empty and must stay so, and where the kernel permits it, the network is the loopback interface alone."""
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import ctypes
+import fcntl
 import os
 import shutil
 import signal
+import socket
+import struct
 import sys
 import tempfile
 from collections.abc import Generator, Iterator, Mapping, Sequence
@@ -33,6 +40,9 @@ LOOPBACK = ("127.", "::1", "localhost", "::ffff:127.")
 
 OF_THIS_RUN = "difftvm-tests-"
 """How the folder in the temporary folder begins that belongs to all workers of a run."""
+
+NEW_NETWORK, SET_FLAGS, UP = 0x40000000, 0x8914, 1
+"""CLONE_NEWNET of unshare(2), SIOCSIFFLAGS and IFF_UP of netdevice(7)."""
 
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
@@ -73,6 +83,41 @@ def leave_out_programs(folder: Path) -> None:
             (folder / name).symlink_to(found)
     (folder / "python3").symlink_to(sys.executable)
     os.environ["PATH"] = str(folder)
+
+
+def leave_out_network() -> bool:
+    """Leave this process, and all that it starts from now on, the loopback interface alone: a network namespace of
+    their own (unshare(2), netdevice(7)). Return whether the kernel permits it; most ask for root."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if sys.platform != "linux" or libc.unshare(NEW_NETWORK):
+        return False
+    with socket.socket() as any_socket:
+        fcntl.ioctl(any_socket, SET_FLAGS, struct.pack("16sh", b"lo", UP))
+    return True
+
+
+def has_loopback_alone() -> bool:
+    return [name for _, name in socket.if_nameindex()] == ["lo"]
+
+
+class Home:
+    """The home of the tests of a process and their children: it is empty before and after each test."""
+
+    def __init__(self) -> None:
+        self.folder: Path | None = None
+
+    def use(self, folder: Path) -> None:
+        folder.mkdir()
+        self.folder = folder
+        os.environ["HOME"] = str(folder)
+
+    def check(self) -> None:
+        """Raise `Broken` where a test, or a process that it started, has left something, and remove that."""
+        left = sorted(self.folder.iterdir()) if self.folder else []
+        for path in left:
+            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+        if left:
+            raise Broken(f"leaves {', '.join(path.name for path in left)} in the home")
 
 
 class Watch:
@@ -187,6 +232,7 @@ def take_usual_signals() -> None:
 
 
 WATCH = Watch(Path.home(), Path(tempfile.gettempdir()))
+HOME = Home()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -199,6 +245,10 @@ def pytest_configure(config: pytest.Config) -> None:
         if config.getoption("--part") == GATE:
             leave_out_programs(folder / "bin")
             os.environ["XDG_CACHE_HOME"] = str(folder / "cache")  # the user's may have toolchains
+            HOME.use(folder / "home")
+            leave_out_network()
+    elif config.getoption("--part") == GATE:
+        HOME.use(Path(f"{os.environ['HOME']}-{config.workerinput['workerid']}"))
     sys.addaudithook(WATCH.hook)
 
 
@@ -210,7 +260,9 @@ def _held(item: pytest.Item) -> Generator[None, None, None]:
     signal.setitimer(signal.ITIMER_REAL, MOST_SECONDS, SECONDS_AFTER)
     try:
         with WATCH.during_a_test():
-            return (yield)
+            result = yield
+        HOME.check()
+        return result
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

@@ -15,6 +15,9 @@ import pytest
 from test_documented_commands import ROOT
 
 DOCS = ROOT / "docs"
+HUNG = 3600
+"""Seconds after which a command is taken for hung. Results and numbers of tests end a campaign before."""
+UNHURRIED = f"--seconds {HUNG} --seed 1"
 
 pytestmark = [pytest.mark.tvm, pytest.mark.pages]
 
@@ -47,14 +50,14 @@ def run(folder: Path, command: str, more: str = "") -> subprocess.CompletedProce
         "PYTHONPATH": str(folder / "installed"),
     }
     words = ["/bin/sh", "-c", f"{command} {more}"]
-    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=1000)
+    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=HUNG)
 
 
 def test_fuzz_diff_of_two_builds(folder: Path) -> None:
     done = run(folder, line("diff.md", "fuzz toolchain add mine"))
     assert done.returncode == 0, done.stderr
     command = line("diff.md", "fuzz diff --base 0.27.0.post1 --patched mine")
-    done = run(folder, command, "--tests 8 --seed 1 --ops relu,add --lanes relax-export-llvm --workers 2")
+    done = run(folder, command, f"{UNHURRIED} --tests 8 --ops relu,add --lanes relax-export-llvm --workers 2")
     assert done.returncode in (0, 2), done.stderr
     assert "worse: 0 findings\n" in done.stdout, "the builds are equal"
     assert re.search(r"^changed code reached: \d+ of 8 tests$", done.stdout, re.MULTILINE), done.stdout
@@ -62,7 +65,7 @@ def test_fuzz_diff_of_two_builds(folder: Path) -> None:
 
 def test_fuzz_diff_of_a_preloaded_change(folder: Path) -> None:
     command = line("diff.md", "fuzz diff --patched-preload docs/examples/changed_relu.py")
-    done = run(folder, command, "--seconds 600 --until-worse 1 --ops relu --lanes relax-export-raw-llvm --workers 2")
+    done = run(folder, command, f"{UNHURRIED} --until-worse 1 --ops relu --lanes relax-export-raw-llvm --workers 2")
     assert done.returncode == 1, done.stdout + done.stderr
     assert re.search(r"critical  `torch.relu` gives wrong values.* wrong-value-relu-f42a3714d19c", done.stdout)
 
@@ -91,7 +94,11 @@ def test_an_onnx_file_is_imported_run_and_minimized(folder: Path) -> None:
         for each in (*done.stderr.splitlines(), *done.stdout.splitlines()):
             expected, _, printed = printed.partition("\n")
             assert without_counts(expected) == without_counts(each)
-    done = run(folder, line("import.md", "fuzz run --dialect onnx --campaign half"), "--tests 6 --seed 1 --drain 0")
+    done = run(
+        folder,
+        line("import.md", "fuzz run --dialect onnx --campaign half"),
+        f"{UNHURRIED} --tests 6 --drain 0",
+    )
     assert done.returncode == 0, done.stderr
     assert len((folder / "half" / "corpus" / ".run").read_text().splitlines()) == 4, "each piece ran as it is"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 import socket
@@ -155,3 +156,38 @@ def test_signals_that_the_caller_ignores_are_not_ignored_in_tests() -> None:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def test_the_home_is_empty_before_and_after_each_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "another")  # `use` sets it
+    home = gate_rules.Home()
+    home.check()
+    home.use(tmp_path / "home")
+    assert os.environ["HOME"] == str(tmp_path / "home")
+    home.check()
+    write = "import pathlib; home = pathlib.Path.home(); (home / 'a').mkdir(); (home / 'a' / 'b').write_text('c')"
+    subprocess.run([sys.executable, "-c", write], check=True)
+    (tmp_path / "home" / "link").symlink_to(tmp_path)
+    with pytest.raises(Broken, match=r"^leaves a, link in the home$"):
+        home.check()
+    home.check()
+    assert tmp_path.is_dir()
+
+
+def test_child_processes_have_no_network_either(request: pytest.FixtureRequest) -> None:
+    """A program without the hook: it asks for its interfaces, and connects to itself and to another machine."""
+    if request.config.getoption("--part") != GATE:
+        pytest.skip("only `--part gate` takes the network from child processes")
+    if not gate_rules.has_loopback_alone():
+        pytest.skip("this kernel does not permit a network namespace")
+    ask = """
+import socket
+
+assert [name for _, name in socket.if_nameindex()] == ["lo"]
+with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()):
+    pass
+with socket.socket() as other:
+    print(other.connect_ex(("192.0.2.1", 80)))
+"""
+    done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True)
+    assert done.stdout == f"{errno.ENETUNREACH}\n"
