@@ -24,8 +24,8 @@ Key = tuple[str, LaneSpec]
 class Effort:
     """The limits of a reduction: calls of the predicate, and seconds of `clock`, by default the wall's.
 
-    A reduction that reaches its limit of seconds may give another result next time. Where it `is_part`, it may go on
-    later.
+    A reduction that reaches its limit of seconds may give another result next time. Where it `is_part`, its seconds are
+    for a case of several calls, which goes on later: what has one call ends without that limit.
     """
 
     calls: int = 150
@@ -68,6 +68,7 @@ class CandidateChecks:
         self._deadline = effort.clock() + effort.seconds
         self._known: dict[Key, Reproduction] = {}
         self._running: dict[Key, Future[Reproduction]] = {}
+        self._ends_now = False
         self._pool = ThreadPoolExecutor(width, "reducer") if width > 1 else None
         self._started = 0
         self.calls = 0
@@ -89,15 +90,19 @@ class CandidateChecks:
     @property
     def exhausted(self) -> bool:
         """Whether a limit is reached."""
-        return self.calls >= self._effort.calls or self.is_late
+        return self.calls >= self._effort.calls or (self.is_late and not self._ends_now)
 
     @property
     def is_late(self) -> bool:
         """Whether the limit of the seconds is reached."""
         return self._effort.clock() > self._deadline
 
-    def results(self, candidates: Iterable[Candidate]) -> Iterator[tuple[Candidate, Reproduction]]:
-        """Yield each candidate with its result, in order. Raise `EffortUsedUp` if the next call exceeds a limit."""
+    def results(
+        self, candidates: Iterable[Candidate], *, of_one_call: bool = False
+    ) -> Iterator[tuple[Candidate, Reproduction]]:
+        """Yield each candidate with its result, in order. Raise `EffortUsedUp` if the next call exceeds a limit. They
+        are `of_one_call` where the case that they make smaller has no other."""
+        self._ends_now = of_one_call and self._effort.is_part
         source, waiting = iter(candidates), deque[tuple[Candidate, Key]]()
         while True:
             while len(waiting) < self._width and (candidate := next(source, None)) is not None:

@@ -160,7 +160,8 @@ class _Search:
         first, then those after it, then those before it.
         """
         in_turn = (*self._reducers[self._first :], *self._reducers[: self._first])
-        for tried, (candidate, result) in enumerate(self._checks.results(_candidates(in_turn, subject)), 1):
+        results = self._checks.results(_candidates(in_turn, subject), of_one_call=len(subject.graph.nodes) == 1)
+        for tried, (candidate, result) in enumerate(results, 1):
             if not result.same:
                 for finding in result.findings:
                     self.other_failures.setdefault(signature_of(finding), OtherFailure(candidate.subject.case, finding))

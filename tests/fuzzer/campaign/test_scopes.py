@@ -24,7 +24,7 @@ from fuzzer.report import closer_look
 from fuzzer.triage.metered import MeteredLab
 from fuzzer.triage.scope.statement import NO_SCOPE, Scope
 from generators.case_file import TENSORS_NAME
-from generators.graph import Case
+from generators.graph import DRAWN, Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Result
 
@@ -68,6 +68,14 @@ def test_a_new_finding_gets_its_scope_when_nothing_waits(tmp_path: Path) -> None
     assert scope.cases >= 10
     folder = next((tmp_path / "crashes").iterdir())
     assert "### Scope" in (folder / "issue.md").read_text()
+
+
+@pytest.mark.slow
+def test_a_scope_of_a_campaign_ends_after_twenty_cpu_seconds(tmp_path: Path) -> None:
+    """Each run takes one CPU second. A scope without this limit goes on for more than a hundred runs."""
+    (scope,) = scopes_of(tmp_path, 0.25, failing())
+    assert scope.cut_short
+    assert 20 <= scope.cpu_seconds <= 20 + len(DRAWN) + 2, "the dtypes are always asked"
 
 
 @pytest.mark.slow

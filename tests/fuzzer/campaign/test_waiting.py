@@ -29,6 +29,8 @@ from fuzzer.system.devices import Device
 from fuzzer.system.terminal import command
 from fuzzer.toolchains.lanes import in_toolchain
 from fuzzer.triage.investigate import Sighting
+from fuzzer.triage.suspect import Certainty, Suspect
+from fuzzer.triage.suspicion import certain_calls
 from generators.graph import Case
 from oracles.finding import Component, Finding, Kind, Mismatch
 from oracles.lane import LaneSpec, Params
@@ -144,6 +146,15 @@ def test_the_node_that_the_evidence_points_at_is_kept(tmp_path: Path) -> None:
     queue = Queue(tmp_path)
     queue.add(case("relu"), sighting(replace(error().finding, evidence=pointed)), VERSIONS)
     assert taken(Queue(tmp_path)).read()[1].finding.evidence == pointed
+
+
+def test_the_suspect_is_handed_on_to_the_investigation(tmp_path: Path) -> None:
+    suspect = Suspect(("abs",), "abs of float32; rank 1", Certainty.SEEN)
+    queue = Queue(tmp_path)
+    queue.add(case("relu", "abs"), wrong(), VERSIONS, suspect)
+    read = [taken(each).read()[1] for each in (queue, Queue(tmp_path))]
+    assert [each.suspect for each in read] == [suspect, suspect]
+    assert [certain_calls(case("relu", "abs"), each.suspect) for each in read] == [("v1",), ("v1",)]
 
 
 def test_what_is_severe_for_its_cost_comes_first(tmp_path: Path) -> None:
