@@ -78,7 +78,6 @@ GIVEN_MODULE = "a module of PyTorch that a user gives"
 OF_EXPORTED_PROGRAMS = "reads exported programs of PyTorch"
 OF_FILES_OF_ONNX = "reads files of ONNX"
 EXPORTERS = "measures what exporters make of programs of PyTorch"
-CONVERTERS_OF_ONNX = "measures the converters of TVM's importer of ONNX"
 FOR_PASSES = "motifs, which wake passes, are small graphs of PyTorch"
 NODE_TESTS = "the node tests of ONNX are data of its package"
 
@@ -90,18 +89,13 @@ IMPORTS = {
     "fuzzer/api/model_cases.py": (2, GIVEN_MODULE),
     "fuzzer/api/random_cases.py": (1, "`check_pass` draws cases of PyTorch"),
     "fuzzer/api/strategies.py": (1, "the strategies of Hypothesis draw cases of PyTorch"),
-    "fuzzer/campaign/plan/pass_tests.py": (4, FOR_PASSES),
-    "fuzzer/campaign/plan/unsupported_operators.py": (1, "the lists of operators are of importers of PyTorch"),
     "fuzzer/campaign/store/store.py": (1, FILE_OF_ONNX),
     "fuzzer/cases/expected_results.py": (1, NODE_TESTS),
     "fuzzer/children/node_tests.py": (2, NODE_TESTS),
     "fuzzer/children/samples.py": (1, "the samples of torch.testing are calls of functions of PyTorch"),
-    "fuzzer/coverage/measure.py": (2, EXPORTERS),
-    "fuzzer/coverage/onnx_features.py": (4, CONVERTERS_OF_ONNX),
-    "fuzzer/coverage/onnx_report.py": (1, CONVERTERS_OF_ONNX),
+    "fuzzer/coverage/measure.py": (1, EXPORTERS),
     "fuzzer/difference/focus.py": (1, FOR_PASSES),
     "fuzzer/difference/near_cases.py": (1, FOR_PASSES),
-    "fuzzer/evaluation/generation.py": (1, "the rows that are drawn where no others are given"),
     "fuzzer/evaluation/toolchain_check.py": (1, "one fixed graph of PyTorch, which each release compiles"),
     "fuzzer/findings/natural_file.py": (1, FILE_OF_ONNX),
     "fuzzer/findings/record.py": (2, FILE_OF_ONNX),
@@ -172,6 +166,17 @@ def named_dialects(file: SourceFile) -> Iterator[Place]:
         for each in conditions(node):
             if is_opset_of_a_graph(each):
                 yield Place(each.lineno, f"whether {ast.unparse(each)}")
+
+
+def asked_dialects(file: SourceFile) -> Iterator[Place]:
+    """What in a source asks which dialect something is of: these branch, and do not only name one."""
+    named = {place.line for place in named_dialects(file)}
+    for node in file.nodes:
+        asking = [node.pattern] if isinstance(node, ast.match_case) else [node] if isinstance(node, ast.Compare) else []
+        asking += conditions(node)
+        for each in asking:
+            if each.lineno in named:
+                yield Place(each.lineno, ast.unparse(each))
 
 
 def uses_of_the_default(file: SourceFile) -> Iterator[Place]:

@@ -112,6 +112,7 @@ def test_the_shape_of_a_checkout_is_counted(tmp_path: Path) -> None:
     assert list(packages().shape(tmp_path)) == [
         "2 files in circles, also through imports for types",
         "1 lines in 1 files name a dialect, outside of its folders",
+        "1 of these lines ask which dialect something is of",
         "1 imports of modules of a dialect, in 1 files outside of its folders",
         "1 comparisons with an importer",
         "1 functions of more than 60 lines",
