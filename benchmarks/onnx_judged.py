@@ -27,7 +27,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import track
 
-from fuzzer.coverage.onnx_features import Feature, features_of, operator_of, reason_of, wanted
+from fuzzer.coverage.onnx.features import Feature, features_of, operator_of, reason_of, wanted
 from fuzzer.isolate.executor import Executor
 from fuzzer.lanes import MODEL_LANES, ONNX_LANES
 from generators.builder import Limits

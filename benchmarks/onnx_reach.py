@@ -15,7 +15,7 @@ import sys
 import time
 
 from fuzzer.cases.attribute_class import class_of
-from fuzzer.coverage.onnx_features import features_of, wanted
+from fuzzer.coverage.onnx.features import features_of, wanted
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
 from generators.graph import Case

@@ -134,6 +134,11 @@ def shape(root: Path) -> Iterator[str]:
         if file.name not in rules_of_dialects.OTHER_MEANINGS and any(rules_of_dialects.named_dialects(file)):
             asking.add(file.name)
             counts["lines"] += len({place.line for place in rules_of_dialects.named_dialects(file)})
+            counts["asking"] += len({place.line for place in rules_of_dialects.asked_dialects(file)})
+        if rules_of_dialects.ABOUT_IMPORTS.is_about(file.name):
+            modules = list(rules_of_dialects.imported_modules(file))
+            counts["modules"] += len(modules)
+            counts["importing"] += bool(modules)
         if not file.name.startswith(rules_of_importers.HOMES):
             counts["compared"] += sum(1 for _ in rules_of_importers.comparisons(file))
         counts["long"] += sum(1 for _ in rules_of_sizes.long(file))
@@ -142,6 +147,8 @@ def shape(root: Path) -> Iterator[str]:
         imports[module_of(file.name)] = file.imports_with_types
     yield f"{len(files(imports).circle())} files in circles, also through imports for types"
     yield f"{counts['lines']} lines in {len(asking)} files name a dialect, outside of its folders"
+    yield f"{counts['asking']} of these lines ask which dialect something is of"
+    yield f"{counts['modules']} imports of modules of a dialect, in {counts['importing']} files outside of its folders"
     yield f"{counts['compared']} comparisons with an importer"
     yield f"{counts['long']} functions of more than {rules_of_sizes.LINES} lines"
     yield f"{counts['wide']} functions of more than {rules_of_sizes.PARAMETERS} parameters"

@@ -19,6 +19,7 @@ from generators.drawn_graph import DrawnGraph
 from generators.graph import Array, Case, Form, Graph, Input, Invalid, Node, Profile, Role, TensorType
 from generators.limits import Limits
 from generators.op import Op
+from generators.optional_parts import ALL_PARTS, OptionalParts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +133,7 @@ class Dialect:
     inputs            the arrays that a model of the case takes, in this order
     network           a small network that every lane supports. Children inherit what its run loads and caches
     words_of          the words for a graph, where they depend on it
+    parts             operands and results that a call may have or not
     opsets            its versions; None where graphs have no opset
     has_layouts       whether an input may have another layout than the contiguous one
     has_empty         whether an input may have no elements
@@ -140,6 +142,7 @@ class Dialect:
     plain_percent     how many calls in a hundred have the plain form, where there are others
     roles             what an input of each role is called
     flattening        titles of operators whose results are often equal, or always, although their operands are not
+    indexed_writes    the rows that write through an index: into places of a tensor that another tensor names
     """
 
     name: str
@@ -162,6 +165,7 @@ class Dialect:
     inputs: Callable[[Case], Mapping[str, Array]]
     network: Callable[[], Case]
     words_of: Callable[[Graph], Words] | None = None
+    parts: OptionalParts = ALL_PARTS
     opsets: Opsets | None = None
     has_layouts: bool
     has_empty: bool = True
@@ -170,6 +174,7 @@ class Dialect:
     plain_percent: int
     roles: Mapping[Role, str]
     flattening: frozenset[str] = frozenset()
+    indexed_writes: Callable[[], frozenset[str]] = frozenset
 
     @property
     def is_file(self) -> bool:

@@ -19,8 +19,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 
+from generators.dialect import dialect_named
 from generators.graph import Case, DType, Node, TensorType
-from generators.torch.ops import FAMILIES
 from oracles.finding import OTHER_LANES, Component, Excess, Finding, Kind, Quantity
 from oracles.lane import Engine, LaneSpec
 from oracles.outcome import Facts, Outcomes, Stage, facts_of
@@ -30,10 +30,6 @@ PARAMETERS, IMPORTED = "the parameters", "the imported module"
 TIMES_WEIGHTS = 2.0
 CONSTANT_BYTES, CONSTANT_BYTES_OF_MODULE = 8 << 10, 64
 INDEX_BYTES = 8
-WRITE_THROUGH_AN_INDEX = ("setitem", "scatter", "index_add")
-"""One operator of PyTorch of each family."""
-ONNX_WRITES_THROUGH_AN_INDEX = frozenset({"Scatter", "ScatterElements", "ScatterND", "MaxUnpool"})
-
 _OPERAND = re.compile(r"\{(\d+)\}")
 """An operand in the attribute `index`: `{1}` in `x0[:, x1]`."""
 
@@ -118,10 +114,10 @@ def index_bytes(case: Case) -> int:
     this has elements: `x[:, i]`, where `i` has four and the dimension one."""
     graph = case.bound
     weighted = {item.value.name for item in graph.inputs if item.role.is_owned}
-    writes = {row.name for op in WRITE_THROUGH_AN_INDEX for row in FAMILIES[op]}
+    writes = dialect_named(graph.dialect).indexed_writes()
     total = 0
     for node in graph.nodes:
-        if node.op in writes or node.title in ONNX_WRITES_THROUGH_AN_INDEX or weighted.isdisjoint(node.args):
+        if node.op in writes or weighted.isdisjoint(node.args):
             types = (*graph.arg_types(node), *(value.type for value in node.results))
             largest = max(max(type.rank, 1) * type.numel for type in types)
             total += largest * _most_writes(node, graph.arg_types(node)) * INDEX_BYTES

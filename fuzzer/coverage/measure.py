@@ -20,7 +20,6 @@ from generators.graph import Case, Form, Invalid
 from generators.op import Op
 from generators.random_graph import with_values
 from generators.table import TABLE
-from generators.torch.ops import OPS
 from generators.torch.random_graph import generate
 
 TORCHSCRIPT_OPSETS = range(7, 21)
@@ -42,7 +41,7 @@ class CoverageOptions:
     """What to measure. With `dynamo`, the first case of each operator is also exported by the dynamo exporter, which is
     slow."""
 
-    ops: tuple[Op, ...] = OPS
+    ops: tuple[Op, ...]
     count: int = 12
     seed: int = 0
     dynamo: bool = True

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from fuzzer.campaign.plan.pass_tests import PASS_TESTS
+from fuzzer.campaign.cases.torch.pass_tests import PASS_TESTS
 from fuzzer.difference.changed_code import ChangedCode
 from fuzzer.difference.changed_entries import ChangedEntry, ChangedTable
 from fuzzer.difference.changed_files import OPERATOR, TARGET

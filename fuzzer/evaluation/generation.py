@@ -20,17 +20,17 @@ from generators.graph import Case, Invalid, Profile
 from generators.op import Op
 from generators.plain_file import MOST_DOCUMENT, read_plain
 from generators.statistics import Coverage
-from generators.torch.ops import OPS
 
 
 @dataclass(frozen=True, slots=True)
 class GenerationOptions:
-    """What to generate: cases of `dialect`, of its rows `ops`. Where `out` is None, nothing is written."""
+    """What to generate: cases of `dialect`, of its rows `ops`; None: of all that are drawn. Where `out` is None, none
+    is written."""
 
     count: int
     seed: int
     out: Path | None = None
-    ops: tuple[Op, ...] = OPS
+    ops: tuple[Op, ...] | None = None
     limits: Limits = field(default_factory=Limits)
     profile: Profile | None = None
     dialect: str = DEFAULT
@@ -94,12 +94,13 @@ def generated(options: GenerationOptions) -> Iterator[Case]:
 
 def _generated(options: GenerationOptions) -> Iterator[tuple[Case, float]]:
     """The cases, each with the CPU seconds that generating it took."""
-    draw = dialect_named(options.dialect).draw
+    dialect = dialect_named(options.dialect)
+    ops = dialect.drawn() if options.ops is None else options.ops
     for index in range(options.count):
         began = time.process_time()
         origin = f"seed {options.seed} test {index}"
         source = NumpySource(options.seed, index)
-        case = draw(source, options.limits, options.ops, origin, profile=options.profile).case()
+        case = dialect.draw(source, options.limits, ops, origin, profile=options.profile).case()
         yield case, time.process_time() - began
 
 

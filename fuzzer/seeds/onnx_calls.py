@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from fuzzer.coverage.onnx_features import Feature, reason_of
+from fuzzer.coverage.onnx.features import Feature, reason_of
 from fuzzer.seeds.onnx_file import in_order, title_of, types_of
 from fuzzer.seeds.onnx_graph import GRAPH, OPAQUE, OnnxGraph
 from fuzzer.seeds.program import MAX_RANK

@@ -20,7 +20,6 @@ from fuzzer.triage.suspect import NO_SUSPECT, Certainty, Suspect
 from fuzzer.triage.suspects import message_and_functions, named_operators, shows_values, wrong_outputs
 from generators.dialect import dialect_named
 from generators.graph import Case, Graph, Node
-from generators.onnx.operator import INPUTS, OUTPUTS
 from oracles.finding import Finding, Kind, Mismatch
 from oracles.lane import LaneSpec, is_relax
 from oracles.outcome import Outcomes, Raised, facts_of
@@ -149,8 +148,7 @@ def _suspect(graph: Graph, nodes: Sequence[Node]) -> Suspect:
 def _call(graph: Graph, node: Node) -> str:
     types = graph.arg_types(node)
     dtypes, ranks = (", ".join(map(str, each)) for each in ([t.dtype for t in types], [t.rank for t in types]))
-    attributes = [
-        f"{name}: {class_of(value)}" for name, value in sorted(node.attrs.items()) if name not in (INPUTS, OUTPUTS)
-    ]
+    of_parts = dialect_named(graph.dialect).parts.attributes
+    attributes = [f"{name}: {class_of(value)}" for name, value in sorted(node.attrs.items()) if name not in of_parts]
     head = [f"{node.title} of {dtypes}", f"rank {ranks}"] if types else [node.title]
     return "; ".join([*head, *attributes])[:500]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from generators.dialect import Dialect, Opsets, Words, function_of, names_in, object_of
 from generators.graph import Role
+from generators.optional_parts import OptionalParts
 
 
 def usual() -> tuple[int, ...]:
@@ -47,6 +48,12 @@ DIALECT = Dialect(
     inputs=function_of("generators.onnx.source:inputs_of_file"),
     network=function_of("generators.onnx.network:network"),
     words_of=function_of("generators.onnx.kernels:words_of"),
+    parts=OptionalParts(
+        attributes={"inputs": "optional inputs", "outputs": "optional outputs"},
+        named=function_of("generators.onnx.optional_parts:named"),
+        first=function_of("generators.onnx.optional_parts:first"),
+        fewer=function_of("generators.onnx.optional_parts:fewer"),
+    ),
     opsets=Opsets(
         usual=usual,
         drawn=drawn_opsets,
@@ -61,5 +68,6 @@ DIALECT = Dialect(
     none_is_left_out=True,
     plain_percent=70,
     roles={Role.INPUT: "input", Role.PARAM: "initializer", Role.BUFFER: "Constant"},
+    indexed_writes=function_of("generators.onnx.rows:indexed_writes"),
     flattening=names_in("Clip HardSigmoid Hardmax LogSoftmax MaxRoiPool Sign Softmax"),
 )

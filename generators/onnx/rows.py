@@ -23,6 +23,13 @@ ROWS: dict[str, Op] = {row.name: row for row in (*OPS, UNLISTED)}
 FAMILIES: dict[str, tuple[Op, ...]] = {row.name: family for family in _FAMILIES for row in family}
 """For each row, the rows of its file: operators that are alike, in all versions."""
 
+_INDEXED_WRITES = frozenset({"Scatter", "ScatterElements", "ScatterND", "MaxUnpool"})
+
+
+def indexed_writes() -> frozenset[str]:
+    """The rows that write into places of a tensor that another tensor names."""
+    return frozenset(row.name for row in OPS if row.name.rpartition("-")[0] in _INDEXED_WRITES)
+
 
 @cache
 def rows_at(opset: int) -> tuple[Op, ...]:
@@ -67,4 +74,15 @@ def node_at(node: Node, opset: int) -> Node | None:
     return replace(node, op=row.name, attrs=attrs) if accepted and not lost else None
 
 
-__all__ = ["FAMILIES", "OPS", "ROWS", "UNLISTED", "Operator", "at_opset", "node_at", "rows_at", "version_at"]
+__all__ = [
+    "FAMILIES",
+    "OPS",
+    "ROWS",
+    "UNLISTED",
+    "Operator",
+    "at_opset",
+    "indexed_writes",
+    "node_at",
+    "rows_at",
+    "version_at",
+]

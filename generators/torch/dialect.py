@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from generators.dialect import Dialect, Words, function_of, names_in, object_of
 from generators.graph import Graph, Invalid, Node, Role
+from generators.optional_parts import OptionalParts
 
 
 def check(graph: Graph) -> None:
@@ -43,11 +44,13 @@ DIALECT = Dialect(
     source=function_of("generators.torch.source:render"),
     inputs=lambda case: case.inputs,
     network=function_of("generators.torch.network:network"),
+    parts=OptionalParts(fewer=function_of("generators.torch.optional_parts:fewer")),
     has_layouts=True,
     is_counted=True,
     none_is_left_out=False,
     plain_percent=40,
     roles={Role.INPUT: "input", Role.PARAM: "parameter", Role.BUFFER: "parameter"},
+    indexed_writes=object_of("generators.torch.ops:INDEXED_WRITES"),
     flattening=names_in("""adaptive_avg_pool3d batch_norm clamp cosine_similarity empty_like empty_shape expand_as
         eye_size fill fill_tensor full_like full_size heaviside index_fill index_fill_tensor log_softmax masked_fill
         masked_fill_tensor new_full new_zeros ones_like ones_shape over_size plus_size sign softmax zeros_like"""),

@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from graphs_by_hand import case_of
 
 import generators
 from generators.builder import Builder
@@ -83,6 +84,27 @@ def test_the_builder_reads_the_record(name: str) -> None:
         builder.fresh_input(TensorType(DType.FLOAT32, (2, 3)))
     assert ({item.layout for item in builder.inputs} != {Layout.CONTIGUOUS}) is dialect.has_layouts
     assert set(dialect.roles) == set(Role)
+
+
+def test_the_record_says_which_rows_write_through_an_index() -> None:
+    writes = {name: dialect_named(name).indexed_writes() for name in NAMES}
+    assert {"setitem", "scatter", "index_put"} < writes["torch"] < dialect_named("torch").rows().keys()
+    assert {"ScatterND-18", "MaxUnpool-11"} < writes["onnx"] < dialect_named("onnx").rows().keys()
+    assert writes["relax"] == frozenset()
+
+
+def test_the_record_says_which_operands_and_results_a_call_may_leave_out() -> None:
+    node = case_of({"x0": "float32[3]"}, [("v0", "Dropout-13", "x0", {"outputs": (True, False)})], "v0", opset=13)
+    (call,) = node.graph.nodes
+    parts = dialect_named("onnx").parts
+    assert parts.attributes.keys() == {"inputs", "outputs"}
+    assert parts.named(call, "outputs") == [("mask", False)]
+    assert parts.named(call, "inputs") == ()
+    assert parts.first(call, 0).args == ()
+    (plain,) = case_of({"x0": "float32[3]"}, [("v0", "relu", "x0", {})], "v0").graph.nodes
+    for name in ("torch", "relax"):
+        assert (dialect_named(name).parts.attributes, dialect_named(name).parts.first(plain, 0).args) == ({}, ())
+        assert list(dialect_named(name).parts.fewer(plain, {"v0"})) == []
 
 
 def test_records_load_no_rows_and_rows_of_pytorch_load_none_of_onnx() -> None:

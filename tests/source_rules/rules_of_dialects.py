@@ -73,6 +73,61 @@ OTHER_MEANINGS = {
 """The files in which the word of a dialect means something else: how often, and what."""
 
 
+FILE_OF_ONNX = "a file of ONNX as data: what is exported of a case of PyTorch too"
+GIVEN_MODULE = "a module of PyTorch that a user gives"
+OF_EXPORTED_PROGRAMS = "reads exported programs of PyTorch"
+OF_FILES_OF_ONNX = "reads files of ONNX"
+EXPORTERS = "measures what exporters make of programs of PyTorch"
+FOR_PASSES = "motifs, which wake passes, are small graphs of PyTorch"
+NODE_TESTS = "the node tests of ONNX are data of its package"
+
+IMPORTING = ("fuzzer/", "oracles/", "difftvm/")
+"""The files that ask records. Those of `generators/` have a rule of their own in `rules_of_imports.py`."""
+
+IMPORTS = {
+    "fuzzer/api/exported_module.py": (2, GIVEN_MODULE),
+    "fuzzer/api/model_cases.py": (2, GIVEN_MODULE),
+    "fuzzer/api/random_cases.py": (1, "`check_pass` draws cases of PyTorch"),
+    "fuzzer/api/strategies.py": (1, "the strategies of Hypothesis draw cases of PyTorch"),
+    "fuzzer/campaign/store/store.py": (1, FILE_OF_ONNX),
+    "fuzzer/cases/expected_results.py": (1, NODE_TESTS),
+    "fuzzer/children/node_tests.py": (2, NODE_TESTS),
+    "fuzzer/children/samples.py": (1, "the samples of torch.testing are calls of functions of PyTorch"),
+    "fuzzer/coverage/measure.py": (1, EXPORTERS),
+    "fuzzer/difference/focus.py": (1, FOR_PASSES),
+    "fuzzer/difference/near_cases.py": (1, FOR_PASSES),
+    "fuzzer/evaluation/toolchain_check.py": (1, "one fixed graph of PyTorch, which each release compiles"),
+    "fuzzer/findings/natural_file.py": (1, FILE_OF_ONNX),
+    "fuzzer/findings/record.py": (2, FILE_OF_ONNX),
+    "fuzzer/lanes/evaluated/further.py": (1, "operators of Relax: a dialect whose lanes have another folder"),
+    "fuzzer/report/given_program.py": (1, GIVEN_MODULE),
+    "fuzzer/report/onnx_unused.py": (1, FILE_OF_ONNX),
+    "fuzzer/report/own_script.py": (1, FILE_OF_ONNX),
+    "fuzzer/report/repro.py": (2, FILE_OF_ONNX),
+    "fuzzer/report/repro_onnx.py": (3, FILE_OF_ONNX),
+    "fuzzer/seeds/exact_call.py": (2, OF_EXPORTED_PROGRAMS),
+    "fuzzer/seeds/exported.py": (1, OF_EXPORTED_PROGRAMS),
+    "fuzzer/seeds/exported_steps.py": (1, OF_EXPORTED_PROGRAMS),
+    "fuzzer/seeds/memory.py": (1, OF_EXPORTED_PROGRAMS),
+    "fuzzer/seeds/onnx_calls.py": (7, OF_FILES_OF_ONNX),
+    "fuzzer/seeds/onnx_file.py": (3, OF_FILES_OF_ONNX),
+    "fuzzer/seeds/onnx_graph.py": (1, OF_FILES_OF_ONNX),
+    "fuzzer/seeds/onnx_to_torch/api.py": (1, OF_FILES_OF_ONNX),
+    "fuzzer/seeds/onnx_whole.py": (4, OF_FILES_OF_ONNX),
+    "fuzzer/seeds/pt2.py": (1, OF_EXPORTED_PROGRAMS),
+    "fuzzer/seeds/reader/reader.py": (2, OF_FILES_OF_ONNX),
+    "fuzzer/seeds/reader/run_types.py": (1, OF_FILES_OF_ONNX),
+    "fuzzer/seeds/resolve.py": (1, OF_EXPORTED_PROGRAMS),
+    "fuzzer/seeds/row_of_call.py": (1, OF_EXPORTED_PROGRAMS),
+    "fuzzer/seeds/unlisted.py": (1, OF_EXPORTED_PROGRAMS),
+    "fuzzer/seeds/whole_model.py": (1, OF_FILES_OF_ONNX),
+    "fuzzer/triage/exported.py": (1, FILE_OF_ONNX),
+    "fuzzer/triage/investigate.py": (1, FILE_OF_ONNX),
+}
+"""The files outside of the dialects' own folders that import modules of a dialect: how many, and why its record cannot
+answer."""
+
+
 def conditions(node: ast.AST) -> list[ast.expr]:
     """The expressions whose truth a node asks for."""
     match node:
@@ -113,6 +168,17 @@ def named_dialects(file: SourceFile) -> Iterator[Place]:
                 yield Place(each.lineno, f"whether {ast.unparse(each)}")
 
 
+def asked_dialects(file: SourceFile) -> Iterator[Place]:
+    """What in a source asks which dialect something is of: these branch, and do not only name one."""
+    named = {place.line for place in named_dialects(file)}
+    for node in file.nodes:
+        asking = [node.pattern] if isinstance(node, ast.match_case) else [node] if isinstance(node, ast.Compare) else []
+        asking += conditions(node)
+        for each in asking:
+            if each.lineno in named:
+                yield Place(each.lineno, ast.unparse(each))
+
+
 def uses_of_the_default(file: SourceFile) -> Iterator[Place]:
     """Where a dialect is one because nobody names another."""
     if "generators.dialect_names.DEFAULT" not in file.imports_with_types:
@@ -123,7 +189,23 @@ def uses_of_the_default(file: SourceFile) -> Iterator[Place]:
                 yield Place(node.lineno, "DEFAULT")
 
 
+def imported_modules(file: SourceFile) -> Iterator[Place]:
+    """The modules and packages of `generators/<dialect>/` that a source imports, each once."""
+    names = {".".join(name.split(".")[:3]) for name in file.imports_with_types}
+    return (Place(1, name) for name in sorted(names) if name.startswith(tuple(f"generators.{each}." for each in NAMES)))
+
+
+ABOUT_IMPORTS = Rule(
+    says="code asks the record of a dialect, and imports its modules where there is a reason",
+    files=IMPORTING,
+    without=(*FOLDERS, "fuzzer/lanes/relax/"),
+    places=imported_modules,
+    exceptions=IMPORTS,
+    example="from generators.onnx.operator import INPUTS",
+)
+
 RULES = (
+    ABOUT_IMPORTS,
     Rule(
         says="a dialect is the default one where a user, a file or a test names none, and nowhere else",
         places=uses_of_the_default,

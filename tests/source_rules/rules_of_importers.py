@@ -76,7 +76,7 @@ RULES = (
         without=HOMES,
         places=members,
         exceptions={
-            "fuzzer/campaign/plan/unsupported_operators.py": (
+            "fuzzer/campaign/cases/torch/mixes.py": (
                 6,
                 "percentages of cases by the importers that take their operators",
             ),

@@ -10,9 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib.resources import files
 
-from generators.choice import ChoiceSource
-from generators.op import Op
-from generators.torch.ops import OPS
 from oracles.importers import Importer
 
 
@@ -23,26 +20,6 @@ def _read(text: str) -> Mapping[str, frozenset[Importer]]:
 
 UNSUPPORTED = _read((files("fuzzer.campaign.plan") / "unsupported.txt").read_text())
 """By operator, the importers that do not support it."""
-
-
-def _taken_by(*importers: Importer) -> tuple[Op, ...]:
-    return tuple(op for op in OPS if not UNSUPPORTED.get(op.name, frozenset()) & set(importers))
-
-
-_MIXES: tuple[tuple[int, tuple[Op, ...]], ...] = (
-    (50, _taken_by(Importer.EXPORT, Importer.ONNX)),
-    (75, _taken_by(Importer.EXPORT)),
-    (85, _taken_by(Importer.EXPORT, Importer.FX)),
-    (95, _taken_by(Importer.ONNX)),
-    (100, OPS),
-)
-"""(limit, operators): a case whose random percentage is at most the limit is drawn from these operators."""
-
-
-def operators(source: ChoiceSource) -> tuple[Op, ...]:
-    """Draw the operators that a case may have: mostly those that several routes support, sometimes all."""
-    percent = source.integer(1, 100)
-    return next(ops for limit, ops in _MIXES if percent <= limit)
 
 
 def supports(importer: Importer, ops: frozenset[str]) -> bool:

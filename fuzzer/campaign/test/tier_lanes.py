@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from fuzzer.campaign.cases.torch.pass_tests import pass_test
 from fuzzer.campaign.lanes.lane_chooser import Chosen, LaneChooser
 from fuzzer.campaign.lanes.lane_mix import TRY_UNSUPPORTED_PERCENT, lanes_of
 from fuzzer.campaign.plan.drawn_lanes import TORCH_IMPORTER, drawn, with_open_sizes
-from fuzzer.campaign.plan.pass_tests import pass_test
 from fuzzer.campaign.plan.settings import Settings
 from fuzzer.campaign.plan.streams import Stream, choices
 from fuzzer.campaign.plan.unsupported_operators import supports

@@ -5,12 +5,12 @@ from __future__ import annotations
 from rich.console import Console
 from rich.status import Status
 
-from fuzzer.coverage import onnx_report
 from fuzzer.coverage.measure import CoverageOptions
+from fuzzer.coverage.onnx import report
 from fuzzer.coverage.shown import Shown
 
 
 def shown(options: CoverageOptions, console: Console) -> Shown:
     with Status("drawing cases ...", console=console):
-        found = onnx_report.measured(options.ops, options.count, options.seed)
-    return Shown(onnx_report.document(found), onnx_report.text(found))
+        found = report.measured(options.ops, options.count, options.seed)
+    return Shown(report.document(found), report.text(found))

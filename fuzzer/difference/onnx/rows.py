@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fuzzer.coverage.onnx_features import converter_at, operator_of
+from fuzzer.coverage.onnx.features import converter_at, operator_of
 from generators.graph import Invalid
 from generators.onnx.operator import NodeForm
 from generators.onnx.rows import OPS

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from fuzzer.cases.attribute_class import class_of
 from fuzzer.signature.blame import Blame, Origin, Place
+from generators.dialect import dialect_named
 from generators.graph import Graph
-from generators.onnx.operator import INPUTS, OUTPUTS
 from generators.table import TABLE
 from generators.text_forms import SHORT_TEXT
 from oracles.trace import Trace
@@ -40,10 +40,11 @@ def _is_named(function: str, culprit: str) -> bool:
 def _unusual(graph: Graph) -> Iterator[str]:
     """Yield the attributes that have no default or another value, as `dim: int negative`. A text that is longer than
     that of a finding may be, such as a node of ONNX with its graphs, is left out."""
+    of_parts = dialect_named(graph.dialect).parts.attributes
     for node in graph.nodes:
         defaults = TABLE[node.op].defaults
         for name, value in node.attrs.items():
             text = f"{name}: {class_of(value)}"
             usual = name in defaults and value == defaults[name]
-            if name not in (INPUTS, OUTPUTS) and not usual and len(text) <= SHORT_TEXT.most:
+            if name not in of_parts and not usual and len(text) <= SHORT_TEXT.most:
                 yield text

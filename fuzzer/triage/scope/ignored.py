@@ -14,8 +14,8 @@ from fuzzer.triage.reproduce import Observation, observe
 from fuzzer.triage.scope.neighbours import is_valid, with_attributes
 from fuzzer.triage.scope.statement import Answer, Ignored
 from fuzzer.triage.scope.variations import Varied, attribute_in_words
+from generators.dialect import dialect_named
 from generators.graph import Array, Attr, Case
-from generators.onnx.operator import INPUTS, OUTPUTS
 from oracles.finding import Finding, Kind
 from oracles.outcome import Ran
 from oracles.reference import eager_run
@@ -80,12 +80,13 @@ def _changed(case: Case, other: Case) -> Iterator[tuple[int, str, Attr]]:
     mine, its = case.graph, other.graph
     if [item.value for item in mine.inputs] != [item.value for item in its.inputs] or len(mine.nodes) != len(its.nodes):
         return
+    of_parts = dialect_named(mine.dialect).parts.attributes
     found = [
         (call, name, new.attrs[name])
         for call, (old, new) in enumerate(zip(mine.nodes, its.nodes, strict=True))
         if old.op == new.op and old.attrs.keys() == new.attrs.keys()
         for name in old.attrs
-        if repr(old.attrs[name]) != repr(new.attrs[name]) and name not in (INPUTS, OUTPUTS)
+        if repr(old.attrs[name]) != repr(new.attrs[name]) and name not in of_parts
     ]
     if len(found) == 1:
         yield from found

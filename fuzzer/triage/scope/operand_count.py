@@ -8,8 +8,8 @@ from itertools import count
 
 from fuzzer.triage.scope.neighbours import retyped_if_valid
 from generators.choice import ChoiceSource
-from generators.graph import Case, Input, Node, Profile, Value
-from generators.onnx.operator import INPUTS
+from generators.dialect import dialect_named
+from generators.graph import Case, Input, Profile, Value
 from generators.table import TABLE
 from generators.values import draw
 
@@ -37,18 +37,10 @@ def _with_fewer(case: Case, number: int) -> Case | None:
     """Return the call with its first operands only; None where its operator refuses that."""
     (node,) = case.graph.nodes
     inputs = tuple(item for item in case.graph.inputs if item.value.name in node.args[:number])
-    graph = replace(case.graph, inputs=inputs, nodes=(_first_operands(node, number),))
+    called = dialect_named(case.graph.dialect).parts.first(node, number)
+    graph = replace(case.graph, inputs=inputs, nodes=(called,))
     tensors = {item.value.name: case.tensors[item.value.name] for item in inputs}
     return retyped_if_valid(replace(case, graph=graph, tensors=tensors))
-
-
-def _first_operands(node: Node, number: int) -> Node:
-    """Return the call with its first operands. A call of ONNX says in an attribute which ones it has."""
-    attrs, given = node.attrs, node.attrs.get(INPUTS)
-    if isinstance(given, tuple):
-        kept = [sum(map(bool, given[: place + 1])) <= number for place in range(len(given))]
-        attrs = {**attrs, INPUTS: tuple(bool(one and keep) for one, keep in zip(given, kept, strict=True))}
-    return replace(node, args=node.args[:number], attrs=attrs)
 
 
 def _with_one_more(source: ChoiceSource, case: Case) -> Case | None:

@@ -12,8 +12,7 @@ import numpy as np
 
 from fuzzer.triage.scope.statement import Property
 from generators.graph import Array, Attr, Case, Input, Node, Scalar, TensorType, holds_floats
-from generators.onnx.operator import INPUTS, OUTPUTS, NodeForm
-from generators.table import TABLE
+from generators.table import dialect_of
 
 MOST_SIZES = 5
 """Sizes of more dimensions are not looked at one by one."""
@@ -60,30 +59,13 @@ def _of_call(
         if operands:
             yield (subject, "dtype of operand 0"), result.type.dtype is operands[0].dtype
     rank = operands[0].rank if operands else 0
-    parts = _left_out(node)
-    for name, is_given in parts:
+    parts = dialect_of(node.op).parts
+    named = [each for attribute in parts.attributes for each in parts.named(node, attribute)]
+    for name, is_given in named:
         yield (name, "given"), is_given
     for key, attribute in node.attrs.items():
-        for what, part in _of_attribute(attribute, rank) if not (parts and key in (INPUTS, OUTPUTS)) else ():
+        for what, part in _of_attribute(attribute, rank) if not (named and key in parts.attributes) else ():
             yield (key, what), part
-
-
-def _left_out(node: Node) -> list[tuple[str, bool]]:
-    """The operands and results of a call of ONNX that may be left out, by their names in the schema."""
-    return [*optional_parts(node, INPUTS), *optional_parts(node, OUTPUTS)]
-
-
-def optional_parts(node: Node, key: str) -> list[tuple[str, bool]]:
-    """The operands (`key` is INPUTS) or results (OUTPUTS) of a call of ONNX that may be left out, by their names in the
-    schema, each with whether it is there."""
-    form, given = TABLE[node.op].source, node.attrs.get(key)
-    if not isinstance(form, NodeForm) or not isinstance(given, tuple):
-        return []
-    parameters = form.operands if key == INPUTS else form.schema.outputs
-    # the tuple may end before the last operands, which are then left out
-    return [
-        (each.name, place < len(given) and bool(given[place])) for place, each in enumerate(parameters) if each.optional
-    ]
 
 
 def _of_type(type: TensorType) -> Iterator[tuple[str, Scalar]]:

@@ -17,13 +17,11 @@ from fuzzer.triage.scope.neighbours import (
     with_usual_numbers,
 )
 from fuzzer.triage.scope.operand_count import with_operands_left_out_and_added
-from fuzzer.triage.scope.properties import optional_parts
 from fuzzer.triage.scope.table_conditions import NUMBERS_OF
 from generators.choice import ChoiceSource
 from generators.dialect import dialect_named
 from generators.domain import ANY
 from generators.graph import DRAWN, Array, Attr, Case, DType, Input, Layout, Node, Role, TensorType, holds_floats
-from generators.onnx.operator import INPUTS, OUTPUTS
 from generators.table import TABLE, dialect_of
 from generators.values import holds
 
@@ -161,11 +159,10 @@ def _attributes(source: ChoiceSource, case: Case) -> Iterator[Varied]:
 
 def attribute_in_words(node: Node, key: str, value: Attr) -> tuple[str, str]:
     """What a row of the table calls an attribute of a call, and a value of it."""
-    changed = replace(node, attrs={**node.attrs, key: value})
-    if parts := optional_parts(changed, key) if key in (INPUTS, OUTPUTS) else ():
-        kind = "inputs" if key == INPUTS else "outputs"
-        return f"optional {kind}", " and ".join(name for name, there in parts if there) or "none"
-    left_out = value is None and dialect_of(node.op).none_is_left_out
+    dialect, changed = dialect_of(node.op), replace(node, attrs={**node.attrs, key: value})
+    if named := dialect.parts.named(changed, key) if key in dialect.parts.attributes else ():
+        return dialect.parts.attributes[key], " and ".join(name for name, is_there in named if is_there) or "none"
+    left_out = value is None and dialect.none_is_left_out
     return key, "left out" if left_out else _text(value)
 
 

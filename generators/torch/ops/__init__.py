@@ -113,7 +113,10 @@ OPS: tuple[Op, ...] = tuple(op for family in _FAMILIES for op in family)
 FAMILIES: dict[str, tuple[Op, ...]] = {op.name: family for family in _FAMILIES for op in family}
 """For each operator, the rows of its file: operators that are alike."""
 
+INDEXED_WRITES = frozenset(op.name for family in (assign.OPS, scatter.OPS, index_write.OPS) for op in family)
+"""The rows that write into places of a tensor that another tensor names."""
+
 TABLE: dict[str, Op] = {op.name: op for op in (*OPS, SAMPLE)}
 assert len(TABLE) == len(OPS) + 1, f"two rows share a name: {sorted(op.name for op in OPS if TABLE[op.name] is not op)}"
 
-__all__ = ["FAMILIES", "OPS", "TABLE", "Op"]
+__all__ = ["FAMILIES", "INDEXED_WRITES", "OPS", "TABLE", "Op"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fuzzer.campaign.cases.cases import random_cases
-from fuzzer.campaign.plan.pass_tests import OPEN_PERCENT, PASS_TESTS, PERCENT, pass_test
+from fuzzer.campaign.cases.torch.pass_tests import OPEN_PERCENT, PASS_TESTS, PERCENT, pass_test
 from fuzzer.campaign.plan.settings import Settings
 from fuzzer.cases.open_sizes import why_not
 from generators.table import TABLE

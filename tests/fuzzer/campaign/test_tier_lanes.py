@@ -11,10 +11,10 @@ import pytest
 from graphs_by_hand import case_of
 
 from fuzzer.campaign.cases.cases import random_cases
+from fuzzer.campaign.cases.torch.pass_tests import pass_test
 from fuzzer.campaign.lanes.lane_chooser import Chosen, LaneChooser
 from fuzzer.campaign.lanes.lane_mix import lanes_of
 from fuzzer.campaign.lanes.lane_records import FLOOR, USUAL_SECONDS
-from fuzzer.campaign.plan.pass_tests import pass_test
 from fuzzer.campaign.plan.settings import DRAWN, LaneMix, Settings
 from fuzzer.campaign.plan.unsupported_operators import UNSUPPORTED
 from fuzzer.campaign.test.tier_lanes import (

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fuzzer.coverage import onnx_features, onnx_report
-from fuzzer.coverage.onnx_features import Feature, converter_at, converters, features_of, reason_of, reasons, wanted
+from fuzzer.coverage.onnx import features as onnx_features
+from fuzzer.coverage.onnx import report as onnx_report
+from fuzzer.coverage.onnx.features import Feature, converter_at, converters, features_of, reason_of, reasons, wanted
 from generators.graph import DType, Graph, Input, Node, TensorType, Value
 from generators.onnx.operator import INPUTS, OUTPUTS
 from generators.onnx.rows import OPS, ROWS

@@ -19,7 +19,7 @@ from shapes import nested
 
 from fuzzer.campaign.cases.cases import random_cases
 from fuzzer.campaign.plan.settings import LaneMix, Settings
-from fuzzer.coverage.onnx_features import Feature, reason_of
+from fuzzer.coverage.onnx.features import Feature, reason_of
 from fuzzer.isolate.validity import CaseCheck, CaseVerdict, Validity
 from fuzzer.lanes import TVM_LANES
 from fuzzer.seeds import corpus, pt2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rows import each_row
 
-from fuzzer.coverage.onnx_features import reasons
+from fuzzer.coverage.onnx.features import reasons
 from generators.builder import Builder, Limits
 from generators.choice import NumpySource
 from generators.graph import Node, Profile

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fuzzer.coverage.onnx_features import Feature, Reached, reason_of, wanted, without_rows
+from fuzzer.coverage.onnx.features import Feature, Reached, reason_of, wanted, without_rows
 from fuzzer.system.terminal import number_of
 from generators.onnx.rows import OPS
 from generators.op import Op

@@ -28,7 +28,7 @@ from generators.table import TABLE
 from generators.types import Invalid as InvalidFile
 
 IMPORTER = "relax/frontend/onnx/onnx_frontend.py"
-REASONS = Path(__file__).with_name("onnx_reasons.toml")
+REASONS = Path(__file__).with_name("reasons.toml")
 ATTEMPTS = 20
 
 
