@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-FOLDER = "minimized"
-"""The campaign of results, beside the one that has the finding."""
-
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -33,6 +30,9 @@ from fuzzer.system.terminal import echo, next_line, number_of, print_json, say
 from fuzzer.toolchains.registry import finder
 from fuzzer.triage.size import Size
 from generators.graph import Invalid
+
+FOLDER = "minimized"
+"""The campaign of results, beside the one that has the finding."""
 
 MEASURES: Mapping[str, str] = {
     "given": "whole given models",
