@@ -654,7 +654,7 @@ def test_triage_counts_what_importers_lack(fuzz: Fuzz, tmp_path: Path) -> None:
     done = fuzz("triage", "--unsupported", "--campaign", campaign)
     assert (done.returncode, done.stderr) == (DONE, "")
     assert done.stdout.splitlines() == [
-        "a: 1 things lacking, met in 1 tests",
+        "a: 1 thing lacking, met in 1 test",
         "      1 w",
         "b: 3 things lacking, met in 4 tests",
         "      3 y",

@@ -168,7 +168,7 @@ def test_what_is_lacking_is_counted_by_name_and_bounded() -> None:
         f"{lane.name}: 2 things lacking, met in 2 tests",
         "      2 amax.default",
         "      1 amin.default",
-        "the machine failed 1 lanes: No space left on device",
+        "the machine failed 1 lane: No space left on device",
     ]
     del counters.unsupported[lane.name]  # as in a file that another program wrote
     assert next(tables.lacking_lines(state)) == f"{lane.name}: 2 things lacking, met in 0 tests"
