@@ -85,6 +85,7 @@ def test_the_builder_reads_the_record(name: str) -> None:
     assert set(dialect.roles) == set(Role)
 
 
+@pytest.mark.slow
 def test_records_load_no_rows_and_rows_of_pytorch_load_none_of_onnx() -> None:
     program = """
 import sys
