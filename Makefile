@@ -27,8 +27,9 @@ help:
 $(VENV)/installed: pyproject.toml constraints.txt
 	@echo "1. installing PyTorch, TVM, onnxruntime and the test tools of constraints.txt into $(VENV): some minutes, once"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --disable-pip-version-check -c constraints.txt $$(grep '^torch==' constraints.txt)
-	$(BIN)/pip install --disable-pip-version-check -c constraints.txt -e '.[test]'
+	$(BIN)/pip install --no-compile --disable-pip-version-check -c constraints.txt $$(grep '^torch==' constraints.txt)
+	$(BIN)/pip install --no-compile --disable-pip-version-check -c constraints.txt -e '.[test]'
+	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true # pip compiles one file after the other; some are no Python 3
 	touch $@
 
 install: $(VENV)/installed
