@@ -26,7 +26,7 @@ SHARES = 5
 @pytest.mark.slow
 @pytest.mark.parametrize("first", [0, *(pytest.param(n, marks=pytest.mark.long) for n in range(1, SHARES))])
 def test_no_text_becomes_code(first: int) -> None:
-    """Of the texts of all places, one of five."""
+    """A run tries one of five texts, spread over all places."""
     tried = [each for _, each in script_payloads.attempts(SHORT, Share(SHARES, first, short=True))]
     assert [fault for each in tried for fault in each.faults] == []
     assert sum(each.places for each in tried) > 600

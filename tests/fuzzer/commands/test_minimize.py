@@ -242,12 +242,12 @@ def test_lanes_of_a_model_are_those_of_its_dialect(tmp_path: Path, refusal: Call
 def refusal(readers_here: None, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
     """What `fuzz minimize` says with these arguments, which are bad input."""
 
-    def said(*arguments: object) -> str:
+    def refused(*arguments: object) -> str:
         done = completed(monkeypatch, "minimize", *arguments)
         assert (done.returncode, done.stdout) == (64, "")
         return done.stderr
 
-    return said
+    return refused
 
 
 def test_a_folder_without_finding_and_case_is_bad_input(tmp_path: Path, refusal: Callable[..., str]) -> None:
