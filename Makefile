@@ -27,8 +27,9 @@ help:
 define install
 	@echo "1. installing PyTorch, TVM, onnxruntime and more of constraints.txt into $(VENV): some minutes, once"
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --disable-pip-version-check -c constraints.txt $$(grep '^torch==' constraints.txt)
-	$(BIN)/pip install --disable-pip-version-check -c constraints.txt -e '$(1)'
+	$(BIN)/pip install --no-compile --disable-pip-version-check -c constraints.txt $$(grep '^torch==' constraints.txt)
+	$(BIN)/pip install --no-compile --disable-pip-version-check -c constraints.txt -e '$(1)'
+	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true # pip compiles one file after the other; some are no Python 3
 endef
 
 # what a run needs; `installed` has Ray and the tools of the tests too

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from in_process import completed
 
 from fuzzer.children.validity import OK, verdict
 from fuzzer.evaluation import founding_cases
@@ -228,12 +229,13 @@ def _fuzz(*arguments: str) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
-def test_the_list() -> None:
-    code, out = _fuzz("--founding")
+def test_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = completed(monkeypatch, "corpus", "--founding")
+    code, out = shown.returncode, shown.stdout
     assert code == 0
     assert "  relay-torch-library in relay: bloat of tvm in compile: bytes of library\n" in out
     assert out.endswith("8 cases; next: python -m fuzzer.cli corpus --founding --run\n")
-    listed = json.loads(_fuzz("--json")[1])
+    listed = json.loads(completed(monkeypatch, "corpus", "--json").stdout)
     assert [each["name"] for each in listed] == [folder.name for folder in CORPUS]
     assert [len(each["expected"]) for each in listed] == [len(entry.expected) for entry in founding_cases.read()]
 

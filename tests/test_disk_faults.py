@@ -20,7 +20,7 @@ def output_of(name: str, *words: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("merge", [(), ("--merge",)])
+@pytest.mark.parametrize("merge", [pytest.param((), marks=pytest.mark.long), ("--merge",)])
 def test_nothing_committed_is_lost_with_what_was_not_synced(merge: tuple[str, ...]) -> None:
     shown = output_of(
         "lost_writes.py", "--tests", "1", "--every", "8", "--random", "1", "--continue-every", "30", *merge

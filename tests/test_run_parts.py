@@ -50,7 +50,7 @@ def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
     monkeypatch.setenv("PYTEST_ADDOPTS", "-p xdist.plugin")
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # the plugins of the suite itself take a second to import
-    monkeypatch.setenv("PYTEST_XDIST_AUTO_NUM_WORKERS", "1")
+    monkeypatch.setenv("PYTEST_XDIST_AUTO_NUM_WORKERS", "0")  # a worker takes half a second to start
     return tmp_path
 
 
@@ -99,8 +99,10 @@ def test_a_test_that_fails_is_named_last_with_its_message_and_how_to_run_it(
 
 
 def test_a_test_that_passes_the_second_time_is_unstable_and_fails_nothing(
-    suite: Path, capfd: pytest.CaptureFixture[str]
+    suite: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """In a worker, as in the gate."""
+    monkeypatch.setenv("PYTEST_XDIST_AUTO_NUM_WORKERS", "1")
     (suite / "test_some.py").write_text(dedent(FLAKY))
     assert run_parts.main(["gate"]) == 0
     lines = last_lines(capfd)

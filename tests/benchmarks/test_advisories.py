@@ -57,6 +57,7 @@ def concerned(found: advisories.Record, version: str = "2.13.0") -> bool:
     return bool(list(advisories.concerns(found, {"torch": version})))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("version", "expected"), [("2.19.1", True), ("2.19.0", True), ("2.20.0", False), ("2.34.2", False)]
 )

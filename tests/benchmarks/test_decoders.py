@@ -14,6 +14,8 @@ from mutations import Form, mutated
 pytestmark = pytest.mark.slow
 
 CHANGES = {"findings": 1200, "protocol": 1200, "import": 500, "index": 150, "scripts": 200}
+SHARE = 5
+"""One change of five is made in each run of the gate."""
 
 
 def inputs(name: str) -> list[bytes]:
@@ -21,12 +23,19 @@ def inputs(name: str) -> list[bytes]:
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_a_decoder_returns_a_value_or_its_own_error(name: str) -> None:
+def test_a_decoder_returns_a_value_or_its_own_error_for_each_input(name: str) -> None:
     target, kept = TARGETS[name], inputs(name)
     assert len(kept) >= 7
     assert {data[0] % len(target.names) for data in kept} == set(range(len(target.names)))
     assert [fault.text for data in kept if (fault := target.fault(data))] == []
-    changed = (target.mutated(data, seed) for seed, data in enumerate(islice(cycle(kept), CHANGES[name])))
+
+
+@pytest.mark.parametrize("first", [0, *(pytest.param(n, marks=pytest.mark.long) for n in range(1, SHARE))])
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_decoder_returns_a_value_or_its_own_error_for_changes(name: str, first: int) -> None:
+    target = TARGETS[name]
+    each_input = islice(enumerate(cycle(inputs(name))), first, CHANGES[name], SHARE)
+    changed = (target.mutated(data, seed) for seed, data in each_input)
     assert [fault.text for data in changed if (fault := target.fault(data))] == []
 
 

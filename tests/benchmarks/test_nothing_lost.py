@@ -72,7 +72,7 @@ def test_the_founding_cases_are_run_by_the_other_checkout(tmp_path: Path, monkey
     assert nothing_lost.founding_cases(tmp_path) == "this is the other checkout"
 
 
-@pytest.mark.exhaustive
+@pytest.mark.long
 def test_there_are_sixty_bugs_and_cases_for_each() -> None:
     assert len(PLANTED) >= 60
     cases = nothing_lost.drawn(2000)

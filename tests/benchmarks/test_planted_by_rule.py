@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
 from changes_of_tvm.by_rule import CONDITIONS, KERNEL_PASSES, planted
 from changes_of_tvm.table import Part
 
@@ -18,6 +19,7 @@ def entry(kind: Kind, name: str, *operators: str) -> Entry:
     return Entry(kind, name, (), operators)
 
 
+@pytest.mark.slow
 def test_rules_make_sixty_changes_and_twelve_without_effect() -> None:
     entries = [
         *(entry(Kind.CONVERTER, f"export {name}.default", f"relax.{name}") for name in UNARY),

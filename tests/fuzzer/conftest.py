@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -72,3 +72,14 @@ def saved(tmp_path: Path) -> Path:
         doc = store.save(raised()[0], VERSIONS)
     assert doc is not None
     return tmp_path / "crashes" / doc.slug
+
+
+@pytest.fixture
+def readers_here() -> Iterator[None]:
+    """The readers of ONNX files run in this process: a child takes a second for each of hundreds of files. Tests of
+    `fuzzer/seeds/test_onnx_file.py` start the children."""
+    from fuzzer.children.node_tests import READERS
+    from fuzzer.seeds.bounded_child import in_this_process
+
+    with in_this_process(READERS):
+        yield

@@ -49,6 +49,7 @@ def uniform(item: Input) -> Array:
     return np.random.default_rng(5).uniform(1, 2, type.sizes).astype(type.dtype.numpy)
 
 
+@pytest.mark.slow
 def test_the_added_operator_is_drawn_with_the_types_that_pytorch_gives(op: Op) -> None:
     for seed in range(20):
         case = generate(NumpySource(seed), ops=(op,), symbolic=False)

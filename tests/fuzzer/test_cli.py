@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import os
 import re
@@ -16,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from in_process import completed
 
 from fuzzer import cli
 from fuzzer.campaign.lanes.lane_table import LISTED
@@ -24,7 +23,7 @@ from fuzzer.campaign.store.lock import locked
 from fuzzer.campaign.store.state import State
 from fuzzer.campaign.store.store import Store
 from fuzzer.cli import GROUPS as GROUPS_OF_VERBS
-from fuzzer.cli import VERBS, main, routed, writes_to
+from fuzzer.cli import VERBS, routed, writes_to
 from fuzzer.commands.run_options import EXAMPLES, OPTION_GROUPS, RunOptions
 from fuzzer.signature.known import known_issues
 from fuzzer.system.terminal import one_sentence
@@ -49,18 +48,12 @@ def no_torch(tmp_path: Path) -> str:
 
 @pytest.fixture
 def fuzz(tmp_path: Path, no_torch: str, monkeypatch: pytest.MonkeyPatch) -> Fuzz:
-    """`fuzz ...` in this process: starting Python takes a second, and there are a hundred calls."""
+    """`fuzz ...` in this process: there are a hundred calls."""
     monkeypatch.setenv("PYTHONPATH", no_torch)
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-        command = ["cli.py", *map(str, arguments)]
-        monkeypatch.setattr(sys, "argv", command)
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
-            main()
-        assert isinstance(ended.value.code, int)
-        return subprocess.CompletedProcess(command, ended.value.code, out.getvalue(), err.getvalue())
+        return completed(monkeypatch, *arguments)
 
     return run
 

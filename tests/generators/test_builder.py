@@ -95,6 +95,7 @@ def test_every_case_passes_check() -> None:
         check(case)
 
 
+@pytest.mark.slow
 def test_work_and_memory_are_bounded() -> None:
     for index in range(200):
         builder = Builder(
@@ -266,6 +267,7 @@ def test_a_formula_that_holds_for_one_size_only_is_refused() -> None:
     assert [str(value.type) for value in builder.graph().values()] == ["float32[n,3]", "float32[3*n]"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["reshape", "expand"])
 def test_an_attribute_that_holds_for_one_size_only_is_refused(name: str) -> None:
     """The attributes that a row draws for a symbolic operand must be valid for all sizes."""

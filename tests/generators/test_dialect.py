@@ -107,6 +107,7 @@ def test_the_record_says_which_operands_and_results_a_call_may_leave_out() -> No
         assert list(dialect_named(name).parts.fewer(plain, {"v0"})) == []
 
 
+@pytest.mark.slow
 def test_records_load_no_rows_and_rows_of_pytorch_load_none_of_onnx() -> None:
     program = """
 import sys

@@ -110,6 +110,7 @@ def work(case: Case) -> int:
     return total
 
 
+@pytest.mark.slow
 def test_chains_of_mutations_stop_growing() -> None:
     limits = Limits(max_nodes=4, max_numel=64)
     longest = 0

@@ -66,7 +66,7 @@ def nodes(name: str, count: int = DRAWS) -> list[Node]:
 @pytest.mark.slow
 @each_row()
 @given(data=st.data())
-@settings(max_examples=5)
+@settings(max_examples=3)
 def test_types_are_what_pytorch_gives(op: Op, data: st.DataObject) -> None:
     graph = data.draw(calls(op))
     assert types(run(graph, numbers(NumpySource(0)))) == declared(graph), render(graph)

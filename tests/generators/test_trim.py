@@ -92,6 +92,7 @@ def test_a_call_in_place_gets_the_plain_form_if_its_operand_becomes_an_input() -
     assert [item.domain for item in smaller.inputs] == [ANY]
 
 
+@pytest.mark.slow
 def test_any_nodes_of_any_graph_make_a_valid_graph() -> None:
     for index in range(150):
         whole = generate(NumpySource(14, index), symbolic=False).graph

@@ -39,5 +39,5 @@ def output(_: str) -> str:
 ROWS = (
     Written("labelled-findings", "docs/families.md", lambda _: f"{len(labelled())} findings"),
     Written("labelled-causes", "docs/families.md", sentence),
-    Written("families-scored", "docs/families.md", output),
+    Written("families-scored", "docs/families.md", output, marks=("slow",)),
 )

@@ -35,6 +35,7 @@ def test_hypothesis_shrinks_a_case_to_its_one_guilty_operator() -> None:
     assert list(smallest.graph.ops) == ["mul"]
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=20)
 def test_a_seed_gives_the_same_cases_again(seed: int) -> None:

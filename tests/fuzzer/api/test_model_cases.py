@@ -403,7 +403,7 @@ def test_a_result_that_no_case_holds_is_left_out_of_the_program() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("weights", ["own", "drawn", None])
-def test_the_weights_of_a_file_are_its_own_or_drawn(tmp_path: Path, weights: str | None) -> None:
+def test_the_weights_of_a_file_are_its_own_or_drawn(tmp_path: Path, readers_here: None, weights: str | None) -> None:
     model = linear().eval()
     torch.export.save(torch.export.export(model, (torch.ones(4, 3),)), tmp_path / "m.pt2")
     torch.onnx.export(model, (torch.ones(4, 3),), tmp_path / "m.onnx", dynamo=False, opset_version=17)
@@ -434,6 +434,7 @@ def test_weights_are_own_or_drawn() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("readers_here")
 def test_each_of_several_inputs_of_a_file_is_a_run(tmp_path: Path) -> None:
     path, saved = tmp_path / "net.onnx", tmp_path / "x.npz"
     x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 2]) for name in "xy")
@@ -448,6 +449,7 @@ def test_each_of_several_inputs_of_a_file_is_a_run(tmp_path: Path) -> None:
         cases_of(path, [])
 
 
+@pytest.mark.slow
 def test_drawn_integers_of_a_call_may_be_indices(tmp_path: Path) -> None:
     model = torch.nn.EmbeddingBag(5, 4, mode="mean").eval()
     torch.export.save(torch.export.export(model, (torch.zeros(2, 3, dtype=torch.int64),)), tmp_path / "m.pt2")

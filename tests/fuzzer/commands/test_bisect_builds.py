@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from graphs_by_hand import case_of
+from in_process import completed
 from records import record
 
 from fuzzer.findings import finding_file
@@ -173,8 +174,11 @@ def test_a_command_that_fails_ends_the_bisection(tmp_path: Path) -> None:
         (("--build-command", "b"), "fuzz: --build-command needs --good, a commit that does not show the finding"),
     ],
 )
-def test_what_cannot_be_bisected(tmp_path: Path, words: tuple[str, ...], sentence: str) -> None:
+def test_what_cannot_be_bisected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], sentence: str
+) -> None:
     finding = written(tmp_path)
-    done = bisect(tmp_path, finding, *words)
+    monkeypatch.chdir(tmp_path)
+    done = completed(monkeypatch, "bisect", finding, *words)
     assert (done.returncode, done.stderr.count("\n")) == (64, 1), done.stderr
     assert done.stderr.startswith(sentence)

@@ -10,6 +10,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from in_process import completed
 
 WORSE, NOT_REACHED, BAD_INPUT, SAME = 1, 2, 64, 77
 
@@ -69,9 +70,12 @@ ONE_LANE = ("--lanes", "relax-export-raw-llvm", "--seed", 1, "--workers", 2)
         (("--patched-preload", "none.py"), "fuzz: --preload none.py: No such file or directory"),
     ],
 )
-def test_what_cannot_be_compared(tmp_path: Path, words: tuple[str, ...], sentence: str) -> None:
+def test_what_cannot_be_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], sentence: str
+) -> None:
     written(tmp_path, UNREACHED)
-    done = diff(tmp_path, *words)
+    monkeypatch.chdir(tmp_path)
+    done = completed(monkeypatch, "diff", *words)
     assert (done.returncode, done.stderr.count("\n")) == (BAD_INPUT, 1), done.stderr
     assert done.stderr.startswith(sentence)
     assert not (tmp_path / "diff").exists()

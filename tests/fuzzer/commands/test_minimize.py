@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -15,6 +15,7 @@ import numpy as np
 import onnx
 import pytest
 from graphs_by_hand import Call, case_of
+from in_process import completed
 from onnx import TensorProto, helper
 
 from fuzzer.campaign.store.store import Store
@@ -208,13 +209,15 @@ def test_where_nothing_fails_the_lanes_are_named_and_the_nodes_without_a_row(tmp
         ("empty.onnx", b"", "has no nodes, or is no ONNX file"),
     ],
 )
-def test_a_file_that_is_no_model_is_bad_input(tmp_path: Path, name: str, contents: bytes | None, says: str) -> None:
+def test_a_file_that_is_no_model_is_bad_input(
+    tmp_path: Path, refusal: Callable[..., str], name: str, contents: bytes | None, says: str
+) -> None:
     if contents is not None:
         (tmp_path / name).write_bytes(contents)
     assert refusal(tmp_path / name) == f"fuzz: {tmp_path / name}: {says}\n"
 
 
-def test_a_model_that_onnxruntime_refuses_is_bad_input(tmp_path: Path) -> None:
+def test_a_model_that_onnxruntime_refuses_is_bad_input(tmp_path: Path, refusal: Callable[..., str]) -> None:
     """Its other nodes are not judged without the one that does not fit."""
     path = relus(tmp_path / "net.onnx", 3)
     model = onnx.load(path)
@@ -227,7 +230,7 @@ def test_a_model_that_onnxruntime_refuses_is_bad_input(tmp_path: Path) -> None:
     assert printed.count("\n") == 1
 
 
-def test_lanes_of_a_model_are_those_of_its_dialect(tmp_path: Path) -> None:
+def test_lanes_of_a_model_are_those_of_its_dialect(tmp_path: Path, refusal: Callable[..., str]) -> None:
     path = relus(tmp_path / "net.onnx", 3)
     why = "no lane of cases of onnx matches 'relax-export-*'; `fuzz lanes` lists them"
     assert refusal(path, "--lanes", "relax-export-*") == f"fuzz: {why}\n"
@@ -235,14 +238,19 @@ def test_lanes_of_a_model_are_those_of_its_dialect(tmp_path: Path) -> None:
     assert [lane.name for lane in read(path, LaneChoice("*")).lanes] == ["relax-onnx-model-llvm", "relax-onnx-model-c"]
 
 
-def refusal(*arguments: object) -> str:
-    command = [sys.executable, "-m", "fuzzer.cli", "minimize", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (64, "")
-    return done.stderr
+@pytest.fixture
+def refusal(readers_here: None, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """What `fuzz minimize` says with these arguments, which are bad input."""
+
+    def refused(*arguments: object) -> str:
+        done = completed(monkeypatch, "minimize", *arguments)
+        assert (done.returncode, done.stdout) == (64, "")
+        return done.stderr
+
+    return refused
 
 
-def test_a_folder_without_finding_and_case_is_bad_input(tmp_path: Path) -> None:
+def test_a_folder_without_finding_and_case_is_bad_input(tmp_path: Path, refusal: Callable[..., str]) -> None:
     says = "not the folder of a finding: there is no finding.json in it"
     assert refusal(tmp_path) == f"fuzz: {tmp_path}: {says}\n"
     assert list(tmp_path.iterdir()) == []

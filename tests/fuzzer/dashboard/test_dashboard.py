@@ -78,6 +78,7 @@ def filed_in(ledger: Path, signature: str) -> None:
         opened.filed(entry, 7, "https://github.com/o/n/issues/7")
 
 
+@pytest.mark.slow
 def test_filed_issues_are_those_of_the_ledger(tmp_path: Path) -> None:
     first, *_ = campaign(tmp_path)
     ledger = tmp_path / "filed.sqlite"
@@ -99,6 +100,7 @@ def test_a_ledger_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
         filed_issues(tmp_path / "filed.sqlite")
 
 
+@pytest.mark.slow
 def test_what_triage_does_not_list_says_why(tmp_path: Path) -> None:
     first, *_ = campaign(tmp_path)
     assert {row.apart for row in gather(tmp_path).findings} == {""}
@@ -127,6 +129,7 @@ def test_commands_to_copy_have_the_folder_as_a_shell_takes_it(tmp_path: Path) ->
     assert shlex.split(gather(folder).crashes) == [str(folder / "crashes")]
 
 
+@pytest.mark.slow
 def test_it_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slugs = campaign(tmp_path)
     folder = tmp_path / "crashes" / slugs[0]
@@ -170,6 +173,7 @@ def no_ledger_of_the_user(tmp_path_factory: pytest.TempPathFactory, monkeypatch:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_page_and_prints_its_data(tmp_path: Path) -> None:
     campaign(tmp_path)
     written = CliRunner().invoke(app, ["dashboard", "--campaign", str(tmp_path)], catch_exceptions=False)
@@ -184,6 +188,7 @@ def test_the_command_writes_the_page_and_prints_its_data(tmp_path: Path) -> None
         CliRunner().invoke(app, ["dashboard", "--campaign", str(tmp_path / "x")], catch_exceptions=False)
 
 
+@pytest.mark.slow
 def test_the_page_does_not_name_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it gives to copy works in a shell nevertheless."""
     folder = tmp_path / "my campaign"
@@ -240,6 +245,7 @@ def test_it_is_served_anew_at_each_reload_to_the_loopback_only() -> None:
         serving.shutdown()
 
 
+@pytest.mark.slow
 def test_the_last_point_of_the_curve_is_what_the_tiles_say(tmp_path: Path) -> None:
     """A minute passes between the last point of the index and the last books."""
     campaign(tmp_path)
@@ -252,6 +258,7 @@ def test_the_last_point_of_the_curve_is_what_the_tiles_say(tmp_path: Path) -> No
     assert [point[0] for point in data.curve] == sorted({point[0] for point in data.curve})
 
 
+@pytest.mark.slow
 def test_a_finding_is_as_old_as_it_says_and_not_as_its_file(tmp_path: Path) -> None:
     first, *_ = campaign(tmp_path)
     folder = tmp_path / "crashes" / first

@@ -49,6 +49,7 @@ def test_single_calls_and_kept_cases_come_in_turns() -> None:
     assert through == [True]
 
 
+@pytest.mark.slow
 def test_fresh_cases_are_of_the_rows() -> None:
     cases = aimed(Focus(rows=SOFTMAX))
     drawn = [rows_of(cases(number)) for number in range(60)]
@@ -56,6 +57,7 @@ def test_fresh_cases_are_of_the_rows() -> None:
     assert sum("Softmax-13" in rows for rows in drawn) > 8
 
 
+@pytest.mark.slow
 def test_numbers_of_the_changed_code_direct_sizes_and_attributes() -> None:
     focus = Focus(rows={"torch": (TABLE["softmax"],)}, sizes=(1021,), dtypes=frozenset((DType.FLOAT64,)))
     near = NearCases(1, Guidance(Settings(Path("."), 1), 1), focus)

@@ -182,6 +182,7 @@ def test_the_change_is_what_the_user_names(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_the_change_is_what_differs(tmp_path: Path) -> None:
     for name, text in (("one", "def f():\n    return 1\n"), ("two", "def f():\n    return 2\n")):
         (tmp_path / name / "tvm").mkdir(parents=True)

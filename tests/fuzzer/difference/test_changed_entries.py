@@ -95,6 +95,7 @@ def test_one_process_tells_both_tables_where_one_toolchain_has_a_file(
     assert (called, entry.functions, entry.name) == ([changed], ("a.py f",), RELU.name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "made", ["os.mkfifo(path)", "os.symlink('/dev/zero', path)", "open(path, 'w').write('[' * 10**5)"]
 )

@@ -22,8 +22,9 @@ from typing import Any
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1]), str(HERE.parents[2])]
 
-from desk import Place, read  # noqa: E402
+from desk import SHORT_SCOPE, Place, read  # noqa: E402
 
+from fuzzer.filing import draft as drafts  # noqa: E402
 from fuzzer.filing.filing import Filed, submit  # noqa: E402
 from fuzzer.filing.github import GitHub  # noqa: E402
 from fuzzer.filing.ledger import Ledger  # noqa: E402
@@ -79,6 +80,7 @@ def _start_forkserver() -> None:
 
 def _file(place: Place, folder: Path, state: Path, die_at: int | None, since: str) -> None:
     os.environ["XDG_STATE_HOME"] = str(state)
+    drafts.scope_of = SHORT_SCOPE
     _die_at(die_at, since)
     draft = read(folder)
     context = replace(place.context(draft), trusts=True)  # the key of its mark is in another state folder

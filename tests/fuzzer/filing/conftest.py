@@ -12,7 +12,7 @@ import pytest
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2]), str(Path(__file__).parents[3])]
 
-from desk import Place, Watch  # noqa: E402
+from desk import SHORT_SCOPE, Place, Watch  # noqa: E402
 from github_server import GitHubServer, serving  # noqa: E402
 
 from fuzzer.campaign.store.store import Store  # noqa: E402
@@ -34,6 +34,11 @@ def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     for name in ("DIFFTVM_GITHUB_TOKEN", "GITHUB_TOKEN", "GH_TOKEN"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _short_scopes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drafts, "scope_of", SHORT_SCOPE)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +24,13 @@ from fuzzer.filing.tracker import Patience
 from fuzzer.isolate.bare_script import BareRun
 from fuzzer.isolate.reports import SHOWS, ScriptRun
 from fuzzer.toolchains.bare import BareRecord
+from fuzzer.triage.scope.find import Effort, scope_of
 from generators.graph import Case
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcome, Ran, Result, Skipped
+
+SHORT_SCOPE = partial(scope_of, effort=Effort(10))
+"""The search of a draft for the scope, which ends after ten runs: the whole one takes half a second."""
 
 REPO = "apache/tvm"
 NEWEST = Newest("host", "0.27.0")

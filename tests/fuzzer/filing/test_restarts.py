@@ -63,8 +63,10 @@ def killed_everywhere(
     raise AssertionError("it never comes to an end")
 
 
-def test_killed_at_every_point(server: GitHubServer, finding: Draft, place: Place) -> None:
-    assert killed_everywhere(place, server, finding, [], "changed_since") == 8  # that, intend, create, filed
+@pytest.mark.parametrize(("every", "points"), [(3, 9), pytest.param(1, 8, marks=pytest.mark.long)])
+def test_killed_at_every_point(server: GitHubServer, finding: Draft, place: Place, every: int, points: int) -> None:
+    """There are eight: before and after `changed_since`, `intend`, `create` and `filed`."""
+    assert killed_everywhere(place, server, finding, [], "changed_since", every) == points
 
 
 @pytest.mark.exhaustive

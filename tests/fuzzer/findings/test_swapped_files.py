@@ -200,4 +200,4 @@ def test_commands(
 
     with swapped(path, *others):
         for read in (report, merged, shown):
-            read_often(read, LEAST // 6)
+            read_often(read, LEAST // 15)

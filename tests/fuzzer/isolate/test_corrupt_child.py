@@ -231,6 +231,7 @@ def fails_where(place: str) -> type:
     return Lane
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["runner_of", "supports", "pack"])
 def test_an_error_around_a_lane_is_a_fault_of_difftvm(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str

@@ -31,6 +31,7 @@ def framed(data: bytes) -> bytes:
     return len(data).to_bytes(4, "big") + data
 
 
+@pytest.mark.slow
 @given(st.lists(st.binary(max_size=50), max_size=6), st.lists(st.integers(1, 60), min_size=1))
 def test_frames_come_whole_however_they_are_cut(contents: list[bytes], cuts: list[int]) -> None:
     ours, theirs = socket.socketpair()

@@ -89,7 +89,7 @@ def test_an_error_during_an_override_restores_the_tables() -> None:
         assert dict(RULES) == rules
 
 
-@pytest.mark.parametrize("index", range(12))
+@pytest.mark.parametrize("index", [pytest.param(n, marks=pytest.mark.long) if n % 4 else n for n in range(12)])
 def test_programs_are_decomposed_alike_with_and_without_the_cache(
     index: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -91,6 +91,7 @@ class CountsInConstant(CountsInBuffer):
         self.runs = torch.zeros(3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "parts"), [(CountsInBuffer, (exported_raw, exported)), (CountsInConstant, (exported_raw,))]
 )
@@ -169,6 +170,7 @@ class Grouped(torch.nn.Module):
         return torch.nn.functional.group_norm(x, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("importer", [Importer.ONNX, Importer.ONNX_DYNAMO])
 def test_the_exported_file_of_a_given_program_is_imported_as_it_is(importer: Importer) -> None:
     """Our folding writes the shape of a Reshape in a form that TVM does not read."""
@@ -181,6 +183,7 @@ def test_the_exported_file_of_a_given_program_is_imported_as_it_is(importer: Imp
     assert [node.op_type for node in folded.graph.node] == ["Neg"]
 
 
+@pytest.mark.slow
 def test_open_sizes_of_a_given_program_stay_open_in_the_file_of_the_exporter() -> None:
     dims = ({0: torch.export.Dim("rows", min=2, max=9)},)
     model = document(torch.nn.ReLU(), (torch.zeros(3, 3),), dynamic_shapes=dims)
@@ -196,6 +199,7 @@ def test_open_sizes_of_a_given_program_stay_open_in_the_file_of_the_exporter() -
     assert [dim.dim_value for dim in item.type.tensor_type.shape.dim] == [2, 3]
 
 
+@pytest.mark.slow
 def test_other_readers_run_the_file_with_the_open_sizes_that_tvm_imports(monkeypatch: pytest.MonkeyPatch) -> None:
     """The exporter is wrong in that file alone."""
     model = document(torch.nn.ReLU(), (torch.zeros(3, 3),), dynamic_shapes=({0: torch.export.Dim("rows", max=9)},))

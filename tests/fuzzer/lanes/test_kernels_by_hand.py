@@ -45,6 +45,7 @@ def test_a_kernel_that_computes_the_function_in_another_way_is_accepted(kernel: 
     assert not all(r.ill.all() for r in right)
 
 
+@pytest.mark.slow
 def test_pytorchs_own_results_are_accepted_for_the_cases_of_wrong_kernels() -> None:
     for kernel in WRONG_KERNELS:
         right = references(kernel.case)

@@ -138,6 +138,7 @@ def test_an_exported_program_is_the_model() -> None:
         np.testing.assert_allclose(run(case, lane)[0], right, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_where_a_decomposition_is_another_function_the_decomposed_program_shows_it() -> None:
     """As of PyTorch 2.13: block_diag takes a 0-d operand for a scalar, which does not promote, its decomposition makes
     a matrix of it, which does."""

@@ -506,6 +506,7 @@ WITHOUT_TIES = (
 """Rows that are drawn for numbers without ties, because PyTorch does not say which of equal ones it takes."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITHOUT_TIES)
 def test_equal_numbers_may_be_taken_in_any_order(name: str) -> None:
     """The first one of equal numbers, or the last one: neither is a finding."""
@@ -542,6 +543,7 @@ RANKINGS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RANKINGS)
 @pytest.mark.parametrize("turned", [False, True])
 def test_each_place_of_equal_numbers_in_a_ranking_is_open(name: str, turned: bool) -> None:

@@ -55,6 +55,7 @@ def test_the_size_of_a_case_is_what_it_takes_in_the_archive(folder: Path) -> Non
     assert sum(map(packed_size, read(folder).cases.values())) + end == (folder / CASES).stat().st_size
 
 
+@pytest.mark.slow
 def test_a_corpus_that_is_too_large_is_not_written(tmp_path: Path) -> None:
     case = small_corpus().cases[small_corpus().entries[0].case]
     noise = np.frombuffer(np.random.default_rng(1).bytes(MOST_BYTES), dtype=np.int32)

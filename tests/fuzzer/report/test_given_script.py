@@ -227,6 +227,7 @@ class Changes(torch.nn.Module):
         return x.mul_(2) + self.b
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "dims", "changes"),
     [

@@ -62,6 +62,7 @@ def test_it_does_what_the_lane_does() -> None:
     assert 'disabled_pass=["FuseOps"], config={"tir.disable_assert": True}' in refused(more)
 
 
+@pytest.mark.slow
 def test_a_lane_beside_its_sibling() -> None:
     wrong = Mismatch(0, "a", "b", against="relay-torch-O2", by="library")
     text = written(LINEAR, NAMED["relay-torch-library"], Kind.WRONG_VALUE, wrong)

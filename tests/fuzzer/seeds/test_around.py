@@ -95,6 +95,7 @@ def test_an_onnx_file_is_read_in_both_dialects(tmp_path: Path) -> None:
         import_around(write(tmp_path / "net.pt2", MODEL), tmp_path / "e", ("onnx",))
 
 
+@pytest.mark.slow
 def test_a_model_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bad.pt2").write_bytes(b"PK no archive")
     with pytest.raises(Invalid, match="File is not a zip file"):

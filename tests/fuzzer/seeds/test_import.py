@@ -130,6 +130,7 @@ BRANCHES = {
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("readers_here")
 @pytest.mark.parametrize(
     ("op", "opset", "attributes", "why"),
     [
@@ -244,6 +245,7 @@ def test_a_link_out_of_a_folder_of_models_is_not_followed(tmp_path: Path) -> Non
     assert files_of(zoo / "c.onnx") == [zoo / "c.onnx"]  # the user has named it
 
 
+@pytest.mark.slow
 def test_deep_folders_of_models(tmp_path: Path) -> None:
     """Also a file whose path is too long for the system."""
     zoo = tmp_path / "zoo"
@@ -268,6 +270,7 @@ def test_a_folder_with_too_many_files(tmp_path: Path, monkeypatch: pytest.Monkey
         files_of(tmp_path)
 
 
+@pytest.mark.slow
 def test_inputs_and_open_sizes_of_a_file_make_calls_known(tmp_path: Path) -> None:
     """The shape of Reshape is an input of the model: without its numbers, nobody knows the type of the result."""
     nodes = [helper.make_node("Reshape", ["x", "shape"], ["v"]), helper.make_node("Relu", ["v"], ["y"])]

@@ -13,7 +13,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from fuzzer.isolate.validity import Validity
-from fuzzer.seeds import onnx_file, onnx_graph
+from fuzzer.seeds import onnx_file, onnx_graph, whole_model
 from fuzzer.seeds import program as programs
 from fuzzer.seeds.bounded_child import Limits
 from fuzzer.seeds.extract import extract
@@ -315,6 +315,14 @@ def test_a_child_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(Limits, "wall_seconds", 0.01)
     with pytest.raises(Invalid, match="not read within"):
         onnx_file.read(path)
+
+
+def test_children_ask_onnxruntime_about_it_and_run_it(tmp_path: Path) -> None:
+    path = save(tmp_path / "m.onnx", [node("NonZero", ["x"], ["y"])], {"x": "float32[3]"}, "y")
+    model = whole_model.read(path, {"x": np.array([0, 1, 2], np.float32)})
+    assert [str(type) for type in model.case.graph.output_types] == ["int64[1,2]"]
+    wrong = save(tmp_path / "wrong.onnx", [node("MatMul", ["x", "x"], ["y"])], {"x": "float32[2,3]"}, "y")
+    assert "Incompatible dimensions" in onnx_file.refusal_of(wrong)
 
 
 def test_a_node_without_its_inputs_or_outputs_is_a_cut() -> None:

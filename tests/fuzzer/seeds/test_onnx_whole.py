@@ -14,16 +14,14 @@ from onnx import TensorProto, helper, numpy_helper
 from fuzzer.lanes.onnx.given import given_file
 from fuzzer.lanes.onnx.proto import to_proto
 from fuzzer.lanes.onnx.witnesses import by_onnxruntime, file_of
-from fuzzer.seeds import onnx_file, whole_model
-from fuzzer.seeds.bounded_child import in_this_process
-from fuzzer.seeds.reader import reader, refusal
+from fuzzer.seeds import whole_model
 from fuzzer.seeds.whole_model import WholeModel
 from generators import case_file
 from generators.graph import DRAWN, Array, Case, DType, Invalid
 from generators.onnx.model import ELEMENTS
 from generators.onnx.schema import newest_known_opset
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("readers_here")]
 
 node = helper.make_node
 FLOAT, INT64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
@@ -247,8 +245,7 @@ def test_an_element_type_that_no_case_has_is_named(element: str, place: str, tmp
     if place == "initializer":
         graph.initializer.append(TensorProto(name="q", data_type=number, dims=[2, 4], raw_data=bytes(64)))
     path = saved(tmp_path / "net.onnx", graph, opset=newest_known_opset())
-    here = in_this_process({onnx_file.MODULE: reader.answer, onnx_file.REFUSAL_MODULE: refusal.answer})
-    with here, pytest.raises(Invalid) as refused:
+    with pytest.raises(Invalid) as refused:
         whole_model.read(path)
     assert str(refused.value) == f"{path}: {says}"
 

@@ -17,7 +17,7 @@ from fuzzer.seeds import whole_model
 from generators.domain import ANY
 from generators.graph import Array, Invalid, Role
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("readers_here")]
 
 node = helper.make_node
 X = {"x": np.arange(-6, 6, dtype=np.float32).reshape(3, 4)}

@@ -57,6 +57,7 @@ UNUSABLE = f"Landlock {confinement.version()} cannot be used here: {FREE}"
 ABSENT = f"the kernel has no Landlock: {FREE}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("denied", "words", "confined", "without_network"),
     [

@@ -31,6 +31,7 @@ def leaves(scratch: Path) -> int:
     return int(out)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [0, 1])
 def test_a_process_without_an_environment_is_found_by_its_mark(tmp_path: Path, depth: int) -> None:
     """Also by a later run of the campaign, which knows only the folder above."""
@@ -94,6 +95,7 @@ assert process_tree.children(os.getpid()) == [], "not even a zombie"
 """
 
 
+@pytest.mark.slow
 def test_a_process_that_was_adopted_ends_too_where_none_is_to_live(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", ADOPTS, str(tmp_path)], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")

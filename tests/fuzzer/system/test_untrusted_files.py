@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import shapes
@@ -30,12 +31,12 @@ ALL_EVENTS, NON_BLOCKING = 0xFFF, 0x800  # sys/inotify.h
 STAYS = "mounted_folder"
 """The only shape that nobody can delete."""
 
-PLACES = [
-    f"{SCRATCH}/host/tmpa/made",  # in the folder of a child
-    f"{SCRATCH}/host/tmpa",
-    f"{SCRATCH}/host",
-    SCRATCH,
-]
+PLACES = {
+    f"{SCRATCH}/host/tmpa/made": "in a child's folder",
+    f"{SCRATCH}/host/tmpa": "a child's folder",
+    f"{SCRATCH}/host": "an executor's",
+    SCRATCH: "all",
+}
 
 
 class Outside:
@@ -93,14 +94,20 @@ def make(name: str, path: Path, outside: Outside) -> None:
     assert os.path.lexists(path)
 
 
+def shapes_in_places() -> Iterator[Any]:
+    """Each shape in each place. The gate has each of them in one place."""
+    for number, name in enumerate(SHAPES):
+        for turn, (place, what) in enumerate(PLACES.items()):
+            if name != "many_files" or turn == 0:  # it takes seconds, and is the same in each place
+                in_gate = name == "many_files" or (number + turn) % len(PLACES) == 0
+                yield pytest.param(name, place, id=f"{name}-{what}", marks=() if in_gate else pytest.mark.long)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("place", PLACES, ids=["in a child's folder", "a child's folder", "an executor's", "all"])
-@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize(("name", "place"), [*shapes_in_places()])
 def test_the_next_start_works(
     campaign: Path, outside: Outside, name: str, place: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    if name == "many_files" and place != PLACES[0]:
-        pytest.skip("it takes seconds, and is the same in each place")
     make(name, campaign / place, outside)
     outside.watch()
     for again in range(2):
@@ -149,7 +156,9 @@ def test_a_folder_of_children_replaces_what_they_put_in_its_place(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.long) if name == "many_files" else name for name in SHAPES]
+)
 def test_what_a_lane_made_is_listed(campaign: Path, outside: Outside, name: str) -> None:
     make(name, campaign / "made", outside)
     (campaign / "z").mkdir()
@@ -161,6 +170,7 @@ def test_what_a_lane_made_is_listed(campaign: Path, outside: Outside, name: str)
     outside.assert_untouched()
 
 
+@pytest.mark.slow
 def test_all_of_deep_folders_is_listed(campaign: Path, outside: Outside) -> None:
     make("nested_folders", campaign / "a", outside)
     make("path_beyond_the_limit", campaign / "b", outside)
@@ -194,6 +204,7 @@ def test_a_listing_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         list(untrusted_files.everything_in(tmp_path, 600.0))
 
 
+@pytest.mark.slow
 def test_a_listing_takes_few_descriptors(campaign: Path, outside: Outside) -> None:
     make("nested_folders", campaign / "a", outside)
     before = len(os.listdir("/proc/self/fd"))

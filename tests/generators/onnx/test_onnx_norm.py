@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from generators.builder import Limits
 from generators.choice import NumpySource
 from generators.onnx.random_graph import generate
@@ -12,6 +14,7 @@ ONE = Limits(max_nodes=1)
 NAMES = [item.name for item in schemas()["EmbedLayerNormalization"][0].inputs]
 
 
+@pytest.mark.slow
 def test_the_mask_of_embeddings_is_0_or_1() -> None:
     """onnxruntime counts the ones of a mask, so what it does with a 2 is nobody's rule."""
     highest = set()

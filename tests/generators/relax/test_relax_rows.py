@@ -154,6 +154,7 @@ def test_each_row_is_drawn_in_valid_cases(op: Op) -> None:
     assert all(case.graph.nodes[-1].op == op.name for case in drawn)
 
 
+@pytest.mark.slow
 def test_all_forms_are_drawn() -> None:
     cases = [generate(NumpySource(5, number)) for number in range(300)]
     assert {node.form for case in cases for node in case.graph.nodes} == {Form.PLAIN, Form.BRANCH, *OWN_FORMS}

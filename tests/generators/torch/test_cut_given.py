@@ -50,6 +50,7 @@ def run(model: bytes, names: dict[str, str], arrays: dict[str, Any]) -> list[Any
         return [each.numpy() for each in module(*(torch.tensor(a) for own, a in arrays.items() if own[0] != "w"))]
 
 
+@pytest.mark.slow
 def test_a_part_takes_and_returns_values_of_the_program() -> None:
     wanted = {"transpose": TensorType.parse("float32[3,2,5,2]")}
     text, taken = cut_given(model(), {"relu": item("x0", "float32[3,5,4]"), "x": item("x1", "float32[3,5,4]")}, wanted)
@@ -59,6 +60,7 @@ def test_a_part_takes_and_returns_values_of_the_program() -> None:
     assert np.array_equal(result, relu.reshape(3, 5, 2, 2).transpose(0, 2, 1, 3))
 
 
+@pytest.mark.slow
 def test_what_a_part_reads_beside_its_inputs_is_named() -> None:
     """The sizes of `view` are those of x."""
     text, taken = cut_given(
@@ -69,6 +71,7 @@ def test_what_a_part_reads_beside_its_inputs_is_named() -> None:
     assert names == ["relu", "x"]
 
 
+@pytest.mark.slow
 def test_parameters_stay_parameters() -> None:
     inputs = {
         "x": item("x0", "float32[3,5,4]"),
@@ -82,6 +85,7 @@ def test_parameters_stay_parameters() -> None:
     assert np.array_equal(result, np.full((3, 5, 4), 2))
 
 
+@pytest.mark.slow
 def test_several_results_of_a_call() -> None:
     wanted = dict.fromkeys(("getitem_1", "getitem"), TensorType.parse("float32[3,1,5,2]"))
     text, _ = cut_given(model(), {"transpose": item("x0", "float32[3,2,5,2]")}, wanted)

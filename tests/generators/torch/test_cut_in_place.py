@@ -153,6 +153,7 @@ NOT_EXPORTED = {
 }
 
 
+@pytest.mark.slow
 def test_the_memory_of_many_values_is_followed_in_time_that_grows_with_them() -> None:
     """Each node shares memory with the one before: sets of values that are joined are not written anew each time."""
     nodes = [

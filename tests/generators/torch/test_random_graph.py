@@ -220,6 +220,7 @@ def test_limit_on_nodes() -> None:
     assert sum(len(case.graph.nodes) > SMALL.max_nodes for case in small()) < 0.15 * len(small())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", range(MOTIF_NODES, 8))
 def test_motifs_keep_the_limit_on_nodes(count: int) -> None:
     for index in range(400):
@@ -259,6 +260,7 @@ def test_only_the_given_operators_are_drawn() -> None:
     assert drawn == {"relu", "add", "reshape"}
 
 
+@pytest.mark.slow
 def test_guards_are_added_to_the_given_operators() -> None:
     for profile, guards in ((Profile.NORMAL, {"clamp"}), (Profile.SPECIAL, {"clamp", "nan_to_num"})):
         cases = [generate(NumpySource(3, index), ops=[TABLE["prod"]], profile=profile) for index in range(60)]

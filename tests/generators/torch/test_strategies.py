@@ -46,7 +46,7 @@ def test_a_case_shrinks_to_the_calls_that_matter(wanted: tuple[str, ...]) -> Non
     assert all((array == 0).all() for array in found.tensors.values())
 
 
-@pytest.mark.exhaustive
+@pytest.mark.long
 def test_a_tensor_shrinks_to_the_one_number_that_matters() -> None:
     found = find(tensors(F32), lambda array: bool((array > 2).any()), settings=SEARCH)
     assert sorted(found.reshape(-1).tolist()) == [0.0] * 11 + [3.0]

@@ -45,6 +45,7 @@ def close(a: torch.Tensor, b: torch.Tensor) -> bool:
     return torch.allclose(a.double(), b.double(), rtol=tolerance, atol=tolerance * max(1.0, float(b.abs().amax())))
 
 
+@pytest.mark.slow
 def test_attention_computes_its_definition() -> None:
     """For every kernel that PyTorch chooses: with broadcast or grouped heads, all kinds of masks, and all ranks."""
     counts = Counter[str]()
@@ -85,6 +86,7 @@ def test_the_layer_gives_nearly_the_results_of_the_function(op: str) -> None:
     assert compared > 20
 
 
+@pytest.mark.slow
 def test_most_masks_leave_each_query_a_key() -> None:
     open_rows = total = 0
     for _, operands, _ in calls(SDPA, 300):

@@ -103,6 +103,7 @@ def test_shapes_of_indexed_tensors(types: str, text: str, shape: str) -> None:
 # --- drawn calls
 
 
+@pytest.mark.slow
 def test_every_kind_of_item_is_drawn_in_an_index() -> None:
     calls = drawn("getitem", 400)
     indices = [str(node.attrs["index"]) for _, node in calls]

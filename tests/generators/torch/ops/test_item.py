@@ -19,6 +19,7 @@ from generators.torch.ops.item import NUMBERS, STEPS, USES
 from generators.torch.source import render
 
 
+@pytest.mark.slow
 def test_numbers_are_promoted_as_in_pytorch() -> None:
     tensors = [
         f"{dtype}{shape}" for dtype in DRAWN if dtype not in (DType.BOOL, DType.UINT8) for shape in ("[2,3]", "[]")

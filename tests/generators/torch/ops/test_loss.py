@@ -97,6 +97,7 @@ def test_binary_cross_entropy_counts_one_term() -> None:
     assert op.terms(types_of("float32[2,3] float32[2,3]"), op.defaults) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("op", ["cross_entropy", "nll_loss", "multi_margin_loss", "multilabel_margin_loss"])
 def test_classes_are_in_range_for_every_size_of_a_symbol(op: str) -> None:
     symbolic = 0

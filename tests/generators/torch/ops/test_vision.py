@@ -31,6 +31,7 @@ def test_sizes_for_all_scales_are_those_of_pytorch(again: bool | None) -> None:
                 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["nearest", "nearest-exact"])
 def test_accepted_nearest_sizes_do_not_depend_on_dtype_rank_or_layout(mode: str) -> None:
     """For other sizes PyTorch's result depends on them, and the row refuses these sizes."""
