@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from fuzzer.seeds.extract import extract
 from fuzzer.seeds.program import Program
 from fuzzer.seeds.reader.reader import answer
 from fuzzer.seeds.resolve import Resolved, resolve
+from fuzzer.system.environment import MachineLacks
 from generators.graph import Invalid, Role, TensorType
 from generators.onnx.model import Attribute, Node, Tensor
 
@@ -314,6 +316,17 @@ def test_a_child_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         onnx_file.read(path)
     monkeypatch.setattr(Limits, "wall_seconds", 0.01)
     with pytest.raises(Invalid, match="not read within"):
+        onnx_file.read(path)
+
+
+def test_a_child_that_waits_for_a_processor_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = save(tmp_path / "m.onnx", [node("Relu", ["x"], ["y"])], {"x": "float32[2]"}, "y")
+    program = read(path)
+    monkeypatch.setattr(Limits, "wall_seconds", 0.01)
+    monkeypatch.setattr("fuzzer.system.process_tree.waits", lambda pid: {pid: time.monotonic()})
+    assert onnx_file.program(onnx_file.read(path), path) == program
+    monkeypatch.setattr("fuzzer.system.process_clock.LEAST_SECONDS", 0.0)
+    with pytest.raises(MachineLacks, match="the machine is too busy"):
         onnx_file.read(path)
 
 
