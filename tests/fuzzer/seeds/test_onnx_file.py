@@ -305,6 +305,13 @@ def test_one_constant_of_many_numbers_is_no_shape_of_many_nodes(tmp_path: Path) 
     assert list(resolve(read(path)).lacking) == [("Tile", "input 1 has 17 numbers")]
 
 
+@pytest.mark.parametrize("sizes", [(1 << 62,), (1 << 31, 1 << 31, 1 << 31), (0, 1 << 62), (1 << 20,) * 3])
+@pytest.mark.parametrize("name", ["Relu", "Shape", "Size"])
+def test_sizes_that_no_tensor_has_are_refused_in_our_words(name: str, sizes: tuple[int, ...], tmp_path: Path) -> None:
+    path = save(tmp_path / "m.onnx", [node(name, ["x"], ["y"])], {"x": f"float32[{','.join(map(str, sizes))}]"}, "y")
+    assert refused(path, path.read_bytes()) == f"x has the sizes {list(sizes)}, which no tensor has"
+
+
 def test_a_child_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = save(tmp_path / "m.onnx", [node("Relu", ["x"], ["y"])], {"x": "float32[2]"}, "y")
     assert onnx_file.program(onnx_file.read(path), path) == read(path)
