@@ -14,7 +14,7 @@ A command that would start a compiler or PyTorch has accepted its files, and is 
 - ends with another exit code than those of `fuzzer/system/exit_codes.py`, or prints a traceback;
 - refuses its files (64 or 69) with anything but one sentence of at most 300 characters;
 - prints a control character;
-- takes more than 10 s of CPU, 30 s in all, or 500 MB of memory;
+- takes more than 10 s of CPU, 30 s in all without those in which it waits for a processor, or 500 MB of memory;
 - executes code, starts a process, opens a connection, or reads or writes outside of the folders that it was given
   (`watched/watching.py`, and strace), or a file outside changes or comes out in what it writes.
 

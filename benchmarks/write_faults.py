@@ -19,7 +19,7 @@ import argparse
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from faulty_disk import ERRORS, Run, campaign, fuzz, last_line, on_a_faulty_disk
@@ -56,27 +56,35 @@ def main() -> None:
     print(f"{len(counted.calls)} calls; exit code {counted.code}", flush=True)
     bad = faults = 0
     for error in errors:
-        ends: Counter[int] = Counter()
+        ends: Counter[str] = Counter()
         for number in range(options.first, len(counted.calls) + 1, options.every):
             shutil.rmtree(faulty, ignore_errors=True)
-            try:
-                first = run(number, error)
-                ended = first.code == 0 and not _left_over(faulty)
-                last = first if ended else run()
-                lines = list(_wrong(faulty, expected, first, last))
-            except TimeoutError as hangs:
-                lines = [str(hangs)]
+            first, lines = _tried(run, number, error, faulty, expected)
             faults, bad = faults + 1, bad + bool(lines)
-            ends[first.code] += 1
+            ends[f"with exit code {first.code}" if first else "without an end"] += 1
             for line in lines:
-                failed = first.calls[number - 1] if len(first.calls) >= number else None
+                failed = first.calls[number - 1] if first and len(first.calls) >= number else None
                 name = f"{failed.letter} {failed.path.relative_to(faulty)}" if failed else "?"
                 print(f"BAD {error} at call {number} ({name}): {line}", flush=True)
-        codes = ", ".join(f"{times} with exit code {code}" for code, times in sorted(ends.items()))
+        codes = ", ".join(f"{times} {end}" for end, times in sorted(ends.items()))
         print(f"{error}: {ends.total()} faults; {codes}", flush=True)
     print(f"{faults} faults, {bad} did harm")
     shutil.rmtree(work)
     sys.exit(1 if bad else 0)
+
+
+def _tried(
+    run: Callable[[int, str], Run], number: int, error: str, folder: Path, expected: Left
+) -> tuple[Run | None, list[str]]:
+    """The run whose call `number` failed, or None where it hung, and what is wrong."""
+    first = None
+    try:
+        first = run(number, error)
+        ended = first.code == 0 and not _left_over(folder)
+        last = first if ended else run(0, error)
+        return first, list(_wrong(folder, expected, first, last))
+    except TimeoutError as hangs:
+        return first, [str(hangs)]
 
 
 def _wrong(folder: Path, expected: Left, first: Run, last: Run) -> Iterator[str]:

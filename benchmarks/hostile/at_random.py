@@ -13,6 +13,8 @@ from random import Random
 
 from mutations import mutated
 
+from fuzzer.isolate.running_job import POLL_SECONDS
+from fuzzer.system.process_clock import ProcessClock
 from hostile.commands import KINDS, VERBS, is_chosen
 from hostile.copies import fresh, restore
 from hostile.in_this_process import bound_memory, run_here, watch_here
@@ -71,7 +73,7 @@ def _worker(template: Path, seed: int, numbers: range, verbs: str) -> Iterator[R
     os.close(writing)
     done, status = 0, 0
     try:
-        for line in _lines_of(reading):
+        for line in _lines_of(reading, child):
             done += 1
             yield Report(**json.loads(line))
             if done == len(numbers):
@@ -86,13 +88,18 @@ def _worker(template: Path, seed: int, numbers: range, verbs: str) -> Iterator[R
         yield Report(tried.verb, tried.kind, -9, [why], _again(seed, number, verbs), 0.0, MOST_WALL, 0.0)
 
 
-def _lines_of(reading: int) -> Iterator[bytes]:
-    """The lines that a worker writes, until it ends or is silent for too long."""
+def _lines_of(reading: int, worker: int) -> Iterator[bytes]:
+    """The lines that a worker writes, until it ends or is silent for too long, but for its waits for a processor."""
     with open(reading, "rb", buffering=0) as answers:
-        buffer = b""
-        while select.select([answers], [], [], MOST_WALL)[0] and (piece := answers.read(1 << 16)):
+        buffer, clock = b"", ProcessClock(worker)
+        while not clock.is_over(MOST_WALL):
+            if not select.select([answers], [], [], POLL_SECONDS)[0]:
+                continue
+            if not (piece := answers.read(1 << 16)):
+                break
             *lines, buffer = (buffer + piece).split(b"\n")
             yield from lines
+            clock = ProcessClock(worker)
 
 
 def _again(seed: int, number: int, verbs: str) -> str:

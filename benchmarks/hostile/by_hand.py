@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from hostile.commands import Verb, is_chosen
@@ -42,7 +42,7 @@ def _forked(template: Path, row: Row, verb: Verb) -> tuple[Ended, list[str]]:
             os._exit(0)
     ending = waited(child, MOST_WALL)
     try:
-        ended = Ended(**json.loads(answer.read_text()))
+        ended = replace(Ended(**json.loads(answer.read_text())), wall=ending.wall)
     except (OSError, ValueError):
         why = f"it was killed after {ending.wall:.0f} s" if ending.wall > MOST_WALL else "it ended its process"
         ended = Ended(-9, "", why, ending.cpu, ending.wall, ending.megabytes)

@@ -17,6 +17,7 @@ import typer
 import watching
 
 from fuzzer import cli
+from fuzzer.system import processes
 from hostile.judging import Ended, printed
 from hostile.place import Place
 
@@ -55,11 +56,11 @@ def run_here(words: Sequence[object], place: Place) -> Ended:
     sys.argv = ["fuzz", *map(str, words)]
     _EVENTS.clear()
     _forget_peak()
-    began, cpu, of_earlier = time.monotonic(), _cpu(), _peak_of_children()
+    began, cpu, of_earlier = _own_seconds(), _cpu(), _peak_of_children()
     code = _ends_with()
     sys.stdout.flush()
     sys.stderr.flush()
-    cpu, wall, megabytes = _cpu() - cpu, time.monotonic() - began, _peak(of_earlier)
+    cpu, wall, megabytes = _cpu() - cpu, _own_seconds() - began, _peak(of_earlier)
     events = list(_EVENTS)
     return Ended(code, *printed(place), cpu, wall, megabytes, events)
 
@@ -75,6 +76,11 @@ def _ends_with() -> int:
         traceback.print_exc()
         return 1
     return 0
+
+
+def _own_seconds() -> float:
+    """Seconds, without those in which this process waited for a processor."""
+    return time.monotonic() - processes.waits(os.getpid())[os.getpid()]
 
 
 def _cpu() -> float:

@@ -288,18 +288,19 @@ class ChildProcess:
 
     def _over_bounds(self, bounds: Bounds, job: RunningJob, reserves: tuple[FreeMemory, FreeSpace]) -> Outcome | None:
         """The outcome of the lane that runs, where it exceeds a bound. Others may take the memory of the machine and
-        fill the disk too, so that this is no failure of the lane."""
+        its processors, and fill the disk too, so that this is no failure of the lane."""
         files.keep_only_tail(self.log.fileno(), LOG_BYTES, LOG_DISK_BYTES)
-        used, most, wall = process_tree.usage(self.pid), bounds.memory_bytes, job.clock.seconds()
+        used, most, own = process_tree.usage(self.pid), bounds.memory_bytes, job.clock.own_seconds()
         if used.threads > bounds.threads:
             return Died(job.stage, Cause.MEMORY, signal.SIGKILL, f"more than {bounds.threads} processes and threads")
         if used.resident > most and (used.processes == 1 or process_tree.proportional_bytes(self.pid) > most):
             return _too_much_memory(job.stage, bounds)
         if short := next((why for each in reserves if (why := each.why_short())), ""):
             return Skipped(short, environment=True)
-        if wall > bounds.wall_seconds or used.cpu - job.cpu_began > bounds.cpu_seconds:
-            return TimedOut(job.stage, round(wall, 1))
-        return None
+        if own > bounds.wall_seconds or used.cpu - job.cpu_began > bounds.cpu_seconds:
+            return TimedOut(job.stage, round(own, 1))
+        busy = job.clock.why_short(bounds.wall_seconds)
+        return Skipped(busy, environment=True) if busy else None
 
     def _outcome_of_death(self, job: RunningJob, bounds: Bounds, error: Exception, killed: int) -> Outcome:
         """The outcome of the lane in which the process ended. The kernel may have ended it for its bounds, or because
@@ -308,7 +309,7 @@ class ChildProcess:
             return ENDED_WITH_ZYGOTE
         ended_by = os.WTERMSIG(self.ended.status) if self.ended and os.WIFSIGNALED(self.ended.status) else 0
         if ended_by == signal.SIGXCPU:
-            return TimedOut(job.stage, round(job.clock.seconds(), 1))
+            return TimedOut(job.stage, round(job.clock.own_seconds(), 1))
         if ended_by == signal.SIGKILL and self.group and self.group.was_out_of_memory:
             return _too_much_memory(job.stage, bounds)
         sent_nonsense = isinstance(error, protocol.ProtocolError)  # for which it was ended here

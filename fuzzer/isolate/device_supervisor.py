@@ -29,10 +29,11 @@ from multiprocess.connection import Connection
 from fuzzer.isolate import protocol
 from fuzzer.isolate.child_process import Bounds, ChildProcess, ChildReaper, next_batch, with_deadline
 from fuzzer.isolate.known_answer import KNOWN_ANSWER
-from fuzzer.isolate.running_job import OwnFailure
+from fuzzer.isolate.running_job import POLL_SECONDS, OwnFailure
 from fuzzer.signature import GpuDamage, gpu_damage_of, passing_lack
 from fuzzer.system import files, process_tree, processes, strays, untrusted_files
 from fuzzer.system.devices import Device
+from fuzzer.system.process_clock import ProcessClock
 from fuzzer.toolchains.toolchain import HOST, Toolchain, toolchain_environment
 from generators.graph import Case
 from oracles.lane import LaneSpec
@@ -240,8 +241,12 @@ class DeviceSupervisor:
         """Run the lane with the known answer and return its outcome. A worker that does not start has one too."""
         known, result = KNOWN_ANSWER, Result({})
         try:
-            if not worker.connection.poll(START_SECONDS):
-                return TimedOut(Stage.START, START_SECONDS)
+            clock = ProcessClock(worker.pid)
+            while not worker.connection.poll(POLL_SECONDS):
+                if clock.is_over(START_SECONDS):
+                    return TimedOut(Stage.START, START_SECONDS)
+                if busy := clock.why_short(START_SECONDS):
+                    return Skipped(busy, environment=True)
             message, _ = protocol.receive(worker.connection)
         except (EOFError, OSError, protocol.ProtocolError):
             tail = worker.log_tail().strip().splitlines()[-3:]

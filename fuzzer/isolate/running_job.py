@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import assert_never
@@ -14,35 +13,16 @@ from fuzzer.isolate.message_forms import why_no_exception, why_no_facts
 from fuzzer.signature import classify_failure
 from fuzzer.system import process_tree
 from fuzzer.system.machine_paths import without_machine_paths
+from fuzzer.system.process_clock import ProcessClock
 from oracles.lane import LaneSpec
 from oracles.outcome import Broken, Built, Facts, Outcome, Raised, Ran, Result, Skipped, Stage
 
 POLL_SECONDS = 0.1
 """The supervisor looks at the bounds of a lane so often."""
 
-STOPPED_SECONDS = 2.0
-
 
 class OwnFailure(Exception):
     """difftvm's own code raised an exception in the process. No lane gets an outcome for it."""
-
-
-class Clock:
-    """The seconds since it was made, without those in which this process was stopped or the machine suspended. It must
-    be read often: more than `STOPPED_SECONDS` between two readings count as that.
-
-    was_stopped  whether this process was stopped before the last reading
-    """
-
-    def __init__(self) -> None:
-        self._seconds, self._read, self.was_stopped = 0.0, time.monotonic(), False
-
-    def seconds(self) -> float:
-        now = time.monotonic()
-        passed, self._read = now - self._read, now
-        self.was_stopped = passed > STOPPED_SECONDS
-        self._seconds += min(passed, STOPPED_SECONDS)
-        return self._seconds
 
 
 class RunningJob:
@@ -63,7 +43,7 @@ class RunningJob:
         self._begin_clock()
 
     def _begin_clock(self) -> None:
-        self.clock, self.cpu_began, self._checked = Clock(), process_tree.cpu_seconds(self._pid), 0.0
+        self.clock, self.cpu_began, self._checked = ProcessClock(self._pid), process_tree.cpu_seconds(self._pid), 0.0
 
     @property
     def is_due(self) -> bool:

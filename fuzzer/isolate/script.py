@@ -12,7 +12,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -32,6 +31,7 @@ from fuzzer.system.child_environment import anonymous
 from fuzzer.system.environment import MachineLacks
 from fuzzer.system.free_memory import FreeMemory
 from fuzzer.system.free_space import FreeSpace
+from fuzzer.system.process_clock import ProcessClock
 from fuzzer.system.processes import ONE_THREAD
 from fuzzer.toolchains.toolchain import Toolchain, own_environment
 from oracles.lane import LaneSpec
@@ -156,16 +156,17 @@ def _most_seconds(bounds: Bounds) -> float:
 
 
 def _watched(pid: int, reaper: Reaper, bounds: Bounds, space: FreeSpace, give_up: GiveUp) -> ScriptRun:
-    """Wait until the process ends, and kill it where it exceeds a bound.
+    """Wait until the process ends, and kill it where it exceeds a bound. What it waited for a processor does not
+    count.
 
     A process that the script started and that takes too much memory is killed at once, but the script continues: the
     memory may be the bug that it shows."""
     seconds, why, lack, killed = _most_seconds(bounds), "", "", processes.killed_for_memory()
-    memory, deadline = FreeMemory(), time.monotonic() + seconds
+    memory, clock = FreeMemory(), ProcessClock(pid)
     while (ending := reaper.ending(POLL_SECONDS)) is None and not (why or lack):
         if processes.resident_bytes(pid) > bounds.memory_bytes:
             why = f"it took more than {bounds.memory_bytes >> 20} MiB"
-        lack = memory.why_short() or space.why_short()
+        lack = memory.why_short() or space.why_short() or clock.why_short(seconds)
         for child in process_tree.descendants(pid):
             if processes.resident_bytes(child) > bounds.memory_bytes:
                 with contextlib.suppress(ProcessLookupError):
@@ -174,7 +175,7 @@ def _watched(pid: int, reaper: Reaper, bounds: Bounds, space: FreeSpace, give_up
             process_tree.kill(pid)
             reaper.ending(GRACE_SECONDS)
             raise GaveUp
-        if time.monotonic() > deadline:
+        if clock.is_over(seconds):
             why = f"it took more than {seconds:.0f} s"
         if why or lack:
             process_tree.kill(pid)

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,11 +20,13 @@ import msgspec
 
 from fuzzer.system import confinement, no_network
 from fuzzer.system.child_environment import anonymous
+from fuzzer.system.environment import MachineLacks
+from fuzzer.system.process_clock import ProcessClock
 from fuzzer.system.processes import ONE_THREAD, die_with_parent
 from fuzzer.toolchains.toolchain import HOST
 from generators.graph import Invalid
 
-LOG_BYTES = 300
+LOG_BYTES, POLL_SECONDS = 300, 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,8 @@ def in_this_process(answers: Mapping[str, Answer]) -> Iterator[None]:
 
 def answer_of(module: str, path: Path, most: int, *more: Path) -> bytes:
     """Run `python -m MODULE PATH PARENT MORE...` and return what it writes to stdout. Raise `Invalid` with one line
-    where it fails, writes nothing, takes more than its limits, or writes more than `most` bytes."""
+    where it fails, writes nothing, takes more than its limits, or writes more than `most` bytes, and `MachineLacks`
+    where the machine is too busy to read it."""
     if answer := _here.get().get(module):
         return msgspec.json.encode(answer(path, *more))
     try:
@@ -77,17 +80,18 @@ def answer_of(module: str, path: Path, most: int, *more: Path) -> bytes:
         raise Invalid(f"{path}: {error.strerror}") from None
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as log:
         command = [HOST.python, "-P", "-m", module, str(path), str(os.getpid()), *map(str, more)]
-        try:
-            code = subprocess.run(
+        code = _exit_code(
+            subprocess.Popen(
                 command,
                 env=anonymous() | ONE_THREAD,  # each thread takes addresses
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=log,
-                timeout=limits.wall_seconds,
-            ).returncode
-        except subprocess.TimeoutExpired:
-            raise Invalid(f"{path}: not read within {limits.wall_seconds:g} s") from None
+            ),
+            limits.wall_seconds,
+        )
+        if code is None:
+            raise Invalid(f"{path}: not read within {limits.wall_seconds:g} s")
         if code == -signal.SIGXCPU:
             raise Invalid(f"{path}: not read within {limits.cpu_seconds} CPU seconds")
         size = output.seek(0, os.SEEK_END)
@@ -99,6 +103,22 @@ def answer_of(module: str, path: Path, most: int, *more: Path) -> bytes:
             raise Invalid(f"{path}: its description has {size >> 20} MiB, more than {most >> 20}")
         output.seek(0)
         return output.read()
+
+
+def _exit_code(child: subprocess.Popen[bytes], seconds: float) -> int | None:
+    """Wait for a child, and end it after `seconds`; None then. What it waits for a processor does not count. Raise
+    `MachineLacks` where it waits for too long."""
+    clock = ProcessClock(child.pid)
+    try:
+        while not clock.is_over(seconds):
+            if busy := clock.why_short(seconds):
+                raise MachineLacks(busy)
+            with suppress(subprocess.TimeoutExpired):
+                return child.wait(POLL_SECONDS)
+        return None
+    finally:
+        child.kill()
+        child.wait()
 
 
 def limit_child(parent: int, limits: Limits) -> IO[bytes]:

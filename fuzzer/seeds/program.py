@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from generators.graph import Invalid, Role, Scalar, TensorType
 
 MAX_SIZE = 1 << 40
-"""The largest size of a dimension. Larger ones are not plausible."""
+"""The largest size of a dimension, and the most numbers of a tensor. More are not plausible."""
 MAX_RANK = 8
 MAX_NODES = 50_000
 """The most nodes of a file, and the most calls that they become: an operator with many operands becomes many calls."""
@@ -104,12 +105,20 @@ class Program:
     as_real: Mapping[str, TensorType] = field(default_factory=dict)
 
 
+def why_no_sizes(sizes: Sequence[int | None]) -> str:
+    """Why a model cannot have a tensor of these sizes; "" where it can. None is an unknown size."""
+    if len(sizes) > MAX_RANK:
+        return f"rank {len(sizes)}, more than {MAX_RANK}"
+    known = [size for size in sizes if size is not None]
+    if any(size < 0 for size in known) or max(math.prod(known), *known, 0) > MAX_SIZE:
+        return f"the sizes {list(sizes)}, which no tensor has"
+    return ""
+
+
 def require_sizes(name: str, sizes: Sequence[int | None], where: str) -> None:
     """Raise `Invalid` where a model cannot have a tensor of these sizes. None is an unknown size."""
-    if len(sizes) > MAX_RANK:
-        raise Invalid(f"{where}: {name} has rank {len(sizes)}, more than {MAX_RANK}")
-    if any(size is not None and not 0 <= size <= MAX_SIZE for size in sizes):
-        raise Invalid(f"{where}: {name} has the sizes {list(sizes)}")
+    if why := why_no_sizes(sizes):
+        raise Invalid(f"{where}: {name} has {why}")
 
 
 class TopologicalOrder:

@@ -71,6 +71,12 @@ def cpu_seconds(pid: int) -> float:
     return sum(map(processes.cpu_seconds, [pid, *descendants(pid)]))
 
 
+def waits(pid: int) -> dict[int, float]:
+    """How long each thread of a process and of its descendants has waited for a processor since it began, in
+    seconds."""
+    return {thread: waited for each in (pid, *descendants(pid)) for thread, waited in processes.waits(each).items()}
+
+
 def proportional_bytes(pid: int) -> int:
     """The memory of a process and its descendants. What they share counts once. Takes milliseconds for each."""
     return sum(map(processes.proportional_bytes, [pid, *descendants(pid)]))

@@ -184,6 +184,18 @@ def own_cpu_seconds(pid: int) -> float:
     return sum(map(int, fields[11:13])) / TICKS
 
 
+def waits(pid: int) -> dict[int, float]:
+    """For each thread of a process, the seconds in which it was ready to run and the kernel ran others (the second
+    field of schedstat, Documentation/scheduler/sched-stats.rst of Linux). 0 where the kernel does not count them
+    (CONFIG_SCHED_INFO); nothing for what has ended."""
+    waited: dict[int, float] = {}
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with contextlib.suppress(OSError, IndexError):  # it has ended
+                waited[int(thread)] = int(text_of(f"/proc/{pid}/task/{thread}/schedstat").split()[1]) / 1e9
+    return waited
+
+
 def start_time(pid: int) -> int:
     """When the process started, in clock ticks since boot; 0 where it has ended. Together with the pid it identifies a
     process even after the pid is used again."""

@@ -12,7 +12,7 @@ import onnx
 from onnx import TensorProto, numpy_helper, shape_inference
 from onnx.reference import ReferenceEvaluator
 
-from fuzzer.seeds.program import MAX_NODES
+from fuzzer.seeds.program import MAX_NODES, why_no_sizes
 from fuzzer.seeds.reader.branches import inlined
 
 ROUNDS = 12
@@ -161,7 +161,7 @@ def _feeds(
 ) -> Iterator[tuple[str, np.ndarray[Any, Any]]]:
     """The operands whose numbers are known. For a node that asks for sizes, any numbers of these sizes."""
     for name in node.input:
-        if node.op_type in SHAPES and name in types and len(types[name]) <= 8:
+        if node.op_type in SHAPES and name in types and not why_no_sizes(types[name]):
             yield name, np.broadcast_to(np.zeros((), np.float32), types[name])
         elif name in known:
             yield name, known[name]

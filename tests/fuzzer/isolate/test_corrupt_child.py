@@ -23,7 +23,7 @@ from fuzzer.children.job import reporting_failures, run_job
 from fuzzer.isolate import protocol
 from fuzzer.isolate.child_process import LOG_BYTES, Bounds, ChildProcess, ZygoteReaper
 from fuzzer.isolate.protocol import ArrayDoc, At, DidRaise, DidRun, DidSkip, Failed, Finished, Job, Noted
-from fuzzer.isolate.running_job import STOPPED_SECONDS, Clock, OwnFailure
+from fuzzer.isolate.running_job import OwnFailure
 from fuzzer.isolate.sine_case import sine_case
 from fuzzer.lanes import TORCH, TORCH_F64
 from oracles.lane import LaneSpec
@@ -314,16 +314,37 @@ def test_a_process_that_a_lane_started_may_hold_its_connection(tmp_path: Path) -
     os.close(held[0])
 
 
-def test_a_clock_leaves_out_the_time_in_which_its_process_was_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    times = iter([100.0, 100.5, 101.5, 500.0, 500.25])
-    monkeypatch.setattr("fuzzer.isolate.running_job.time.monotonic", lambda: next(times))
-    clock = Clock()
-    assert [(clock.seconds(), clock.was_stopped) for _ in range(4)] == [
-        (0.5, False),
-        (1.5, False),
-        (1.5 + STOPPED_SECONDS, True),
-        (1.75 + STOPPED_SECONDS, False),
-    ]
+@pytest.mark.parametrize(
+    ("waits", "least", "expected"),
+    [
+        (False, 0.0, TimedOut),
+        (True, 120.0, Died),
+        (True, 0.0, Skipped),
+    ],
+)
+def test_a_lane_that_waits_for_a_processor_does_not_hang(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, waits: bool, least: float, expected: type
+) -> None:
+    """It ends by itself here, unless it waits longer than any lane may."""
+    looked, enough = [], threading.Event()
+
+    def waited(_: int) -> dict[int, float]:
+        looked.append(time.monotonic())
+        if len(looked) > 10:
+            enough.set()
+        return {1: looked[-1] if waits else 0.0}
+
+    def end_later(connection: Connection) -> None:
+        enough.wait(5.0 if expected is not Died else 120.0)
+        connection.close()
+
+    monkeypatch.setattr("fuzzer.system.process_tree.waits", waited)
+    monkeypatch.setattr("fuzzer.system.process_clock.LEAST_SECONDS", least)
+    outcome = outcomes_of(tmp_path, At(0, Stage.RUN), afterwards=end_later, bounds=Bounds(wall_seconds=0.01))[TORCH]
+    assert type(outcome) is expected
+    if isinstance(outcome, Skipped):
+        assert outcome.environment
+        assert outcome.reason.startswith("the machine is too busy: a process waited ")
 
 
 def test_half_a_secret_at_the_begin_of_the_log_is_blanked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from fuzzer.isolate import script
 from fuzzer.isolate.child_process import Bounds
 from fuzzer.isolate.reports import ScriptRun
 from fuzzer.system import processes
+from fuzzer.system.environment import MachineLacks
 from fuzzer.toolchains.preload import Preload
 from fuzzer.toolchains.toolchain import HOST, Toolchain
 
@@ -75,6 +77,18 @@ def test_what_is_preloaded_is_the_argument(tmp_path: Path) -> None:
 def test_a_script_that_does_not_come_back_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(script, "START_SECONDS", 0.5)
     assert run("import time; time.sleep(600)", tmp_path, bounds=SMALL) == ScriptRun(None, "it took more than 2 s")
+
+
+def test_a_script_that_waits_for_a_processor_does_not_hang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(script, "START_SECONDS", 0.01)
+    monkeypatch.setattr(script, "RUNS", 0)
+    slow = "import time; time.sleep(1)"
+    assert run(slow, tmp_path) == ScriptRun(None, "it took more than 0 s")
+    monkeypatch.setattr("fuzzer.system.process_tree.waits", lambda pid: {pid: time.monotonic()})
+    assert run(slow, tmp_path) == ScriptRun(0)
+    monkeypatch.setattr("fuzzer.system.process_clock.LEAST_SECONDS", 0.0)
+    with pytest.raises(MachineLacks, match="the machine is too busy: a process waited "):
+        run(slow, tmp_path)
 
 
 IN_A_TERMINAL = """

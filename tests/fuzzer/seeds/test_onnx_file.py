@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from fuzzer.seeds.extract import extract
 from fuzzer.seeds.program import Program
 from fuzzer.seeds.reader.reader import answer
 from fuzzer.seeds.resolve import Resolved, resolve
+from fuzzer.system.environment import MachineLacks
 from generators.graph import Invalid, Role, TensorType
 from generators.onnx.model import Attribute, Node, Tensor
 
@@ -303,6 +305,13 @@ def test_one_constant_of_many_numbers_is_no_shape_of_many_nodes(tmp_path: Path) 
     assert list(resolve(read(path)).lacking) == [("Tile", "input 1 has 17 numbers")]
 
 
+@pytest.mark.parametrize("sizes", [(1 << 62,), (1 << 31, 1 << 31, 1 << 31), (0, 1 << 62), (1 << 20,) * 3])
+@pytest.mark.parametrize("name", ["Relu", "Shape", "Size"])
+def test_sizes_that_no_tensor_has_are_refused_in_our_words(name: str, sizes: tuple[int, ...], tmp_path: Path) -> None:
+    path = save(tmp_path / "m.onnx", [node(name, ["x"], ["y"])], {"x": f"float32[{','.join(map(str, sizes))}]"}, "y")
+    assert refused(path, path.read_bytes()) == f"x has the sizes {list(sizes)}, which no tensor has"
+
+
 def test_a_child_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = save(tmp_path / "m.onnx", [node("Relu", ["x"], ["y"])], {"x": "float32[2]"}, "y")
     assert onnx_file.program(onnx_file.read(path), path) == read(path)
@@ -323,6 +332,17 @@ def test_children_ask_onnxruntime_about_it_and_run_it(tmp_path: Path) -> None:
     assert [str(type) for type in model.case.graph.output_types] == ["int64[1,2]"]
     wrong = save(tmp_path / "wrong.onnx", [node("MatMul", ["x", "x"], ["y"])], {"x": "float32[2,3]"}, "y")
     assert "Incompatible dimensions" in onnx_file.refusal_of(wrong)
+
+
+def test_a_child_that_waits_for_a_processor_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = save(tmp_path / "m.onnx", [node("Relu", ["x"], ["y"])], {"x": "float32[2]"}, "y")
+    program = read(path)
+    monkeypatch.setattr(Limits, "wall_seconds", 0.01)
+    monkeypatch.setattr("fuzzer.system.process_tree.waits", lambda pid: {pid: time.monotonic()})
+    assert onnx_file.program(onnx_file.read(path), path) == program
+    monkeypatch.setattr("fuzzer.system.process_clock.LEAST_SECONDS", 0.0)
+    with pytest.raises(MachineLacks, match="the machine is too busy"):
+        onnx_file.read(path)
 
 
 def test_a_node_without_its_inputs_or_outputs_is_a_cut() -> None:

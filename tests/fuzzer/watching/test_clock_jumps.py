@@ -15,8 +15,8 @@ from fuzzer.campaign.store.rows import index_row
 from fuzzer.campaign.store.store import Store
 from fuzzer.commands.status import _lines
 from fuzzer.dashboard.data import gather
-from fuzzer.isolate.running_job import Clock
 from fuzzer.lanes import TORCH
+from fuzzer.system.process_clock import Clock
 from fuzzer.triage.investigate import Investigated, Sighting
 from fuzzer.watching.causes import causes_in
 from fuzzer.watching.status import status_of
