@@ -327,6 +327,7 @@ class _GraphOf:
         types: dict[str, Meta] = {}
         given: list[Argument] = []
         returned: list[Argument] = []
+        alone = False
         for node in self._module.graph.nodes:
             fact = self._fact_of(node)
             if node.op == "placeholder":
@@ -335,11 +336,12 @@ class _GraphOf:
                     types[node.name] = fact
             elif node.op == "output":
                 returned = [self._argument(each) for each in self._torch.utils._pytree.tree_leaves(node.args)]
+                alone = isinstance(node.args[0], self._torch.fx.Node)
             elif node.op == "call_function" and not self._is_getitem(node):
                 outputs = list(self._outputs(node, fact, types))
                 if outputs:
-                    nodes.append(Node(self._target(node), list(self._inputs(node)), outputs))
-        return Graph(given, nodes, types, returned)
+                    nodes.append(Node(self._target(node), list(self._inputs(node)), outputs, isinstance(fact, Meta)))
+        return Graph(given, nodes, types, returned, is_single_tensor_return=alone)
 
     def _fact_of(self, node: Any) -> Any:
         if node.name in self._facts:

@@ -18,6 +18,7 @@ import msgspec
 
 from generators import syntax_tree
 from generators.graph import DType, Invalid
+from generators.torch.ops.calls import CONTROL_FLOW
 
 MOST_BYTES = 64 << 20
 MOST_DEPTH = 60
@@ -45,7 +46,7 @@ _NOT_CALLED = frozenset(("from_file", "save", "_print", "warn"))
 
 _FUNCTIONS = frozenset(
     (
-        "torch.ops.higher_order.cond",
+        *CONTROL_FLOW,
         *("torch.ops.higher_order.wrap_with_autocast", "torch.ops.higher_order.wrap_with_set_grad_enabled"),
         *("torch.sym_float", "torch.sym_int", "torch.sym_ite", "torch.sym_max", "torch.sym_min", "torch.sym_not"),
         *("torch.sym_sqrt", "torch._sym_sqrt", "math.ceil", "math.floor", "math.trunc"),

@@ -15,6 +15,7 @@ import torch
 from graphs_by_hand import case_of
 from onnx import TensorProto, helper
 from torch import library as operators
+from torch._higher_order_ops.scan import scan
 
 import difftvm
 from fuzzer.api.model_cases import cases_of
@@ -97,6 +98,18 @@ def same_results(case: difftvm.Case, *right: torch.Tensor) -> None:
         (
             lambda x: torch.cond(x.sum() > 0, lambda y: y.sin(), lambda y: y.cos() + 1, (x,)),
             ("sum", "gt_scalar", "higher_order.cond+aten.sin+aten.cos+aten.add"),
+        ),
+        (
+            lambda x: torch.ops.higher_order.while_loop(lambda y: y.sum() < 99, lambda y: (y * 2,), (x,), ())[0],
+            ("higher_order.while_loop+aten.sum+aten.lt+aten.mul",),
+        ),
+        (
+            lambda x: torch.ops.higher_order.map_impl(lambda y, z: (y @ z,), [x], [x.exp()])[0].relu(),
+            ("exp", "higher_order.map_impl+aten.matmul", "relu"),
+        ),
+        (
+            lambda x: scan(lambda y, z: (y + z, y * z), x[0].exp(), x)[1],
+            ("select", "exp", "higher_order.scan+aten.add+aten.mul"),
         ),
     ],
 )
@@ -317,10 +330,10 @@ def test_batch_norm_in_training_gives_what_the_model_returns() -> None:
             "torch.ops.difftvm_test.twice.default (1 time): is not a function of PyTorch's own",
         ),
         (
-            lambda x: torch.ops.higher_order.while_loop(lambda y: y.sum() < 9, lambda y: (y * 2,), (x.exp(),), ())[
+            lambda x: torch.ops.higher_order.hints_wrapper(lambda y: (y * 2,), (x.exp(),), {}, hints={"it": True})[
                 0
             ].relu(),
-            "torch.ops.higher_order.while_loop (1 time): a part of the model is a program of its own, which difftvm "
+            "torch.ops.higher_order.hints_wrapper (1 time): a part of the model is a program of its own, which difftvm "
             "does not read",
         ),
     ],
