@@ -11,6 +11,7 @@ from fuzzer.seeds.exported import (
     NAMES,
     POSITIONAL,
     Argument,
+    Complex,
     Device,
     Graph,
     GraphArgument,
@@ -120,6 +121,8 @@ class _Writer:
                 return _float_text(value)
             case Argument(as_floats=list(values)):
                 return self._list(map(_float_text, values))
+            case Argument(as_complex=Complex() as number):
+                return f"complex({_float_text(number.real)}, {_float_text(number.imag)})"
             case Argument(as_ints=list(values)) | Argument(as_bools=list(values)):
                 return self._list(map(repr, values))
             case Argument(as_int_lists=list(lists)):

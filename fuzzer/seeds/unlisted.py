@@ -199,8 +199,11 @@ def node_of_steps(steps: Sequence[Step], wanted: Collection[str], program: Progr
     held = {**program.as_real, **types}
     made = [name for step in steps for name in step.results if name in held]
     results = [name for name in made if name in wanted] or [name for name in made if name in types]
-    if not results or len(results) > MOST_RESULTS or len(text.operands) > MOST_OPERANDS:
-        raise NoCall(f"has {len(results)} results and {len(text.operands)} operands that a graph can hold")
+    if not results:
+        raise NoCall("no case can hold its values, and what reads them is cut out")
+    if len(results) > MOST_RESULTS or len(text.operands) > MOST_OPERANDS:
+        counts = f"{len(results)} results and {len(text.operands)} operands"
+        raise NoCall(f"has {counts}: a case takes {MOST_RESULTS} and {MOST_OPERANDS}")
     whole = len(steps) == len(text.lines) == 1 and _gives(steps[0], results)
     parts = [text.result(name, types) for name in results]
     *before, last = text.lines

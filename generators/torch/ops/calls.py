@@ -34,13 +34,17 @@ from generators.torch.ops.aten import ATEN, PREFIX
 from generators.torch.ops.functions import FUNCTIONS
 
 HIGHER_ORDER = "torch.ops.higher_order."
-CONTROL_FLOW: Mapping[str, tuple[int, tuple[int, ...]]] = {
+AUTOCAST = f"{HIGHER_ORDER}wrap_with_autocast"
+CONTROL_FLOW: Mapping[str, tuple[int | None, tuple[int, ...]]] = {
     f"{HIGHER_ORDER}cond": (4, (1, 2)),
     f"{HIGHER_ORDER}while_loop": (4, (0, 1)),
     f"{HIGHER_ORDER}map_impl": (3, (0,)),
     f"{HIGHER_ORDER}scan": (4, (0,)),
+    f"{HIGHER_ORDER}wrap_with_set_grad_enabled": (None, (1,)),
+    AUTOCAST: (None, (4,)),
 }
-"""Functions that call functions: how many arguments each has, and the places of those that are functions."""
+"""Functions that call functions: how many arguments each has, None where any number of operands follows, and the places
+of those that are functions."""
 
 MOST_TEXT = 100_000
 MOST_LINE = 4_000
@@ -206,8 +210,12 @@ def _check_call(call: ast.Call, known: IsName, branches: list[str], read: set[st
         raise _Refused
     if function in CONTROL_FLOW:
         count, places = CONTROL_FLOW[function]
-        if len(arguments) != count or call.keywords or not all(_is_one_of(arguments[at], branches) for at in places):
+        if call.keywords or len(arguments) != (count or max(len(arguments), places[-1] + 1)):
             raise _Refused
+        if not all(_is_one_of(arguments[at], branches) for at in places):
+            raise _Refused
+        if function == AUTOCAST and not _is_switch(arguments[2], False):
+            raise _Refused  # its calls round to another dtype than the program says
         arguments = [each for at, each in enumerate(arguments) if at not in places]
     if _may_draw(call, function) or not all(_is_argument(each, known, read) for each in arguments):
         raise _Refused
@@ -215,6 +223,10 @@ def _check_call(call: ast.Call, known: IsName, branches: list[str], read: set[st
 
 def _is_one_of(node: ast.expr, branches: list[str]) -> bool:
     return isinstance(node, ast.Name) and node.id in branches
+
+
+def _is_switch(node: ast.expr, value: bool) -> bool:
+    return isinstance(node, ast.Constant) and node.value is value
 
 
 def _may_draw(call: ast.Call, function: str) -> bool:
@@ -245,18 +257,26 @@ def _is_argument(node: ast.expr, known: IsName, read: set[str]) -> bool:
     match node:
         case ast.Constant(value=str() as text):
             return "{" not in text and "}" not in text  # braces are the places of names in the source of a row
-        case ast.Constant(value=value):
-            return value is None or isinstance(value, bool | int | float)
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=value)):
-            return isinstance(value, int | float)
+        case ast.Constant(value=None | bool()):
+            return True
         case ast.Attribute(value=ast.Name(id="torch"), attr=name):
             return name in CONSTANTS
-        case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value="inf" | "-inf" | "nan")], keywords=[]):
-            return True
+        case ast.Call(func=ast.Name(id="complex"), args=[real, imaginary], keywords=[]):
+            return _is_number(real) and _is_number(imaginary)
         case ast.Tuple(elts=items) | ast.List(elts=items):
             return all(_is_argument(item, known, read) for item in items)
         case _:
-            return _is_value(node, known, read)
+            return _is_number(node) or _is_value(node, known, read)
+
+
+def _is_number(node: ast.expr) -> bool:
+    match node:
+        case ast.Constant(value=value) | ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=value)):
+            return isinstance(value, int | float)
+        case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value="inf" | "-inf" | "nan")], keywords=[]):
+            return True
+        case _:
+            return False
 
 
 # --- writing

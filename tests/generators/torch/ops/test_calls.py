@@ -31,6 +31,8 @@ def f1(p0, p1):
 t0 = torch.ops.higher_order.while_loop(f0, f1, [a0, a1], [])
 (t0[0], t0[1])"""
 BODY = "def f0(p0, p1):\n    return (torch.ops.aten.add.Tensor(p0, p1),)\n"
+AUTOCAST = f"{BODY}torch.ops.higher_order.wrap_with_autocast('cpu', {{}}, {{}}, None, f0, a0, a1)"
+NO_GRAD = "torch.ops.higher_order.wrap_with_set_grad_enabled"
 
 
 def attrs(call: str, *types: str) -> Attrs:
@@ -46,6 +48,10 @@ def attrs(call: str, *types: str) -> Attrs:
         (LOOP, 2, 2),
         (f"{BODY}torch.ops.higher_order.map_impl(f0, [a0], [a1])", 2, None),
         (f"{BODY}torch.ops.higher_order.scan(f0, [a0], [a1], [])", 2, None),
+        (f"{BODY}{NO_GRAD}(False, f0, a0, a1)", 2, None),
+        (AUTOCAST.format("None", "False"), 2, None),
+        ("torch.ops.aten.mul.Tensor(a0, complex(0.5, -1.0))", 1, None),
+        ("torch.ops.aten.mul.Tensor(a0, complex(0.5, float('inf')))", 1, None),
         ("torch.ops.aten.index.Tensor(a0, [None, a1])", 2, None),
         ("torch.ops.aten._to_copy.default(a0, dtype=torch.complex64)", 1, None),
         ("torch.ops.aten.to.device(a0, 'cpu', torch.float16)", 1, None),
@@ -120,6 +126,13 @@ def test_calls_of_listed_functions_are_taken(call: str, operands: int, results: 
         f"{BODY}torch.ops.higher_order.map_impl(f0, [a0], [a1], [])",
         f"{BODY}torch.ops.higher_order.scan(f0, [a0], [f0], [])",
         f"{BODY}torch.ops.higher_order.associative_scan(f0, [a0], [])",
+        f"{BODY}{NO_GRAD}(f0, a0, a1)",
+        f"{BODY}{NO_GRAD}(False)",
+        AUTOCAST.format("torch.bfloat16", "True"),
+        AUTOCAST.format("torch.bfloat16", "a0"),
+        "torch.ops.aten.mul.Tensor(a0, complex(0.5, a0))",
+        "torch.ops.aten.mul.Tensor(a0, complex('1j'))",
+        "torch.ops.aten.mul.Tensor(a0, complex(real=0.5))",
         "def f1(p0):\n    return (p0,)\ntorch.sin(a0)",
         "def f0(p0):\n    return (a0,)\ntorch.sin(a0)",
         "def f0(p1):\n    return (p1,)\ntorch.sin(a0)",
