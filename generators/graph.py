@@ -123,10 +123,10 @@ MOST_TITLE = 72
 
 def _called(calls: str) -> str:
     """The names of the functions that a text calls, each once, as many as a title may have: `torch.sin`,
-    `aten._fft_r2c+aten.abs`. A conditional comes before what its branches call."""
+    `aten._fft_r2c+aten.abs`. Control flow comes before what its branches and bodies call."""
     found = [name.split(".") for name in _FUNCTION.findall(calls)]
     names = [".".join(each[2:4] if each[1] == "ops" else each) for each in found]
-    first, *others = sorted(dict.fromkeys(names), key=lambda name: name != "higher_order.cond") or [""]
+    first, *others = sorted(dict.fromkeys(names), key=lambda name: not name.startswith("higher_order.")) or [""]
     title = first
     for index, name in enumerate(others):
         if len(title) + len(name) > MOST_TITLE:

@@ -20,6 +20,7 @@ from fuzzer.seeds.exported import (
     NAMES,
     POSITIONAL,
     Argument,
+    Complex,
     Device,
     Graph,
     GraphArgument,
@@ -31,9 +32,10 @@ from fuzzer.seeds.exported import (
     Tensor,
 )
 from fuzzer.seeds.exported_steps import Reader
-from fuzzer.seeds.program import Program
+from fuzzer.seeds.program import Program, no_tensor
 from generators.graph import DTYPE_NAMES, Array, DType, Invalid, Role
-from generators.torch.given import without_texts
+from generators.torch.cut_given import for_lanes
+from generators.torch.given import is_tree, without_texts
 from generators.torch.in_place import changes_others
 
 CODES = {name: code for code, name in NAMES.items()}
@@ -103,8 +105,9 @@ class ExportedModule:
 
     @property
     def results(self) -> int:
-        """How many results the program returns."""
-        return len(self._as_exported.graph_signature.user_outputs)
+        """How many tensors the program returns."""
+        specs = self._as_exported.graph_signature.output_specs
+        return sum(spec.kind.name == "USER_OUTPUT" and type(spec.arg).__name__ == "TensorArgument" for spec in specs)
 
     @property
     def no_tensors(self) -> tuple[str, ...]:
@@ -112,7 +115,7 @@ class ExportedModule:
         specs = self._as_exported.graph_signature.output_specs
         results = (spec.arg for spec in specs if spec.kind.name == "USER_OUTPUT")
         names = (repr(each.value) if hasattr(each, "value") else each.name for each in results if _is_number(each))
-        return tuple(f"the result {name}: it is no tensor, and no lane returns it" for name in dict.fromkeys(names))
+        return tuple(map(no_tensor, dict.fromkeys(names)))
 
     @property
     def is_as_exported(self) -> bool:
@@ -120,11 +123,11 @@ class ExportedModule:
         return self._exported is self._as_exported
 
     def document(self) -> bytes:
-        """The program as it was exported, for a case (`generators.torch.given`), which checks it. Raise `Invalid` where
-        PyTorch cannot write it."""
+        """The program as it was exported, with its tensors alone as results, for a case (`generators.torch.given`),
+        which checks it. Raise `Invalid` where PyTorch cannot write it."""
         serde: Any = import_module(f"{self._torch.__name__}._export.serde.serialize")
         try:
-            with self._flat_results():
+            with self._plain_trees():
                 written = serde.serialize(
                     self._as_exported,
                     serialize_state_dict=False,
@@ -133,19 +136,30 @@ class ExportedModule:
                 ).exported_program
         except Exception as error:  # whatever PyTorch raises about what it cannot write
             raise Invalid(f"PyTorch cannot write the program: {_described(error)}") from error
-        return msgspec.json.encode(without_texts(msgspec.json.decode(written)))
+        return msgspec.json.encode(for_lanes(without_texts(msgspec.json.decode(written))))
 
     @contextmanager
-    def _flat_results(self) -> Iterator[None]:
+    def _plain_trees(self) -> Iterator[None]:
         """The program returns a plain tuple of its results, as lanes take them: PyTorch writes no named tuple of its
-        own, such as that of `x.max(1)`, and no class that it does not know."""
+        own, such as that of `x.max(1)`, and no class that it does not know. So it takes them, where a container among
+        them is not plain."""
+        pytree = self._torch.utils._pytree
         signature = self._as_exported.module_call_graph[0].signature
-        own = signature.out_spec
-        signature.out_spec = self._torch.utils._pytree.tree_flatten((None,) * own.num_leaves)[1]
+        own = signature.in_spec, signature.out_spec, signature.forward_arg_names
+        signature.out_spec = pytree.tree_flatten((None,) * own[1].num_leaves)[1]
+        if not self._is_plain(own[0]):
+            signature.in_spec = pytree.tree_flatten(((None,) * own[0].num_leaves, {}))[1]
+            signature.forward_arg_names = None
         try:
             yield
         finally:
-            signature.out_spec = own
+            signature.in_spec, signature.out_spec, signature.forward_arg_names = own
+
+    def _is_plain(self, tree: Any) -> bool:
+        try:
+            return is_tree(self._torch.utils._pytree.treespec_dumps(tree))
+        except (NotImplementedError, TypeError, ValueError):
+            return False
 
     def _made(self, make: Any) -> Any:
         try:
@@ -327,6 +341,7 @@ class _GraphOf:
         types: dict[str, Meta] = {}
         given: list[Argument] = []
         returned: list[Argument] = []
+        alone = False
         for node in self._module.graph.nodes:
             fact = self._fact_of(node)
             if node.op == "placeholder":
@@ -335,11 +350,12 @@ class _GraphOf:
                     types[node.name] = fact
             elif node.op == "output":
                 returned = [self._argument(each) for each in self._torch.utils._pytree.tree_leaves(node.args)]
+                alone = isinstance(node.args[0], self._torch.fx.Node)
             elif node.op == "call_function" and not self._is_getitem(node):
                 outputs = list(self._outputs(node, fact, types))
                 if outputs:
-                    nodes.append(Node(self._target(node), list(self._inputs(node)), outputs))
-        return Graph(given, nodes, types, returned)
+                    nodes.append(Node(self._target(node), list(self._inputs(node)), outputs, isinstance(fact, Meta)))
+        return Graph(given, nodes, types, returned, is_single_tensor_return=alone)
 
     def _fact_of(self, node: Any) -> Any:
         if node.name in self._facts:
@@ -396,6 +412,8 @@ class _GraphOf:
                 return Argument(as_int=value)
             case float():
                 return Argument(as_float=value)
+            case complex():
+                return Argument(as_complex=Complex(value.real, value.imag))
             case str():
                 return Argument(as_string=value)
             case torch.dtype():

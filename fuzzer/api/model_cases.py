@@ -169,7 +169,8 @@ def _of_pt2(path: Path, inputs: Mapping[str, Array], *, own_weights: bool) -> Mo
     found = _of_program(resolved, {**resolved.constants, **numbers, **inputs}, order, own_weights=own_weights)
     if not model.document:
         return found.as_read(model.not_given)
-    return found.with_given(model.document, model.results, is_open=model.is_open)
+    cases = found.with_given(model.document, model.results, is_open=model.is_open)
+    return replace(cases, not_covered=(*cases.not_covered, *model.no_tensors))
 
 
 def _no_inputs(inputs: Any, what: str) -> None:
@@ -193,10 +194,11 @@ class _Read:
         return ModelCases(self.cases, self.not_covered, why)
 
     def with_given(self, model: bytes, results: int, *, is_open: bool, named_alike: bool = True) -> ModelCases:
-        """The cases with the program as it was exported, or with their parts of it. `results` is how many the program
-        returns: a case may have fewer. Only where it has the values of the cases, `named_alike`, it can be cut."""
+        """The cases with the program as it was exported, or with their parts of it. `results` is how many tensors the
+        program returns: a case may have fewer. Only where it has the values of the cases, `named_alike`, it can be
+        cut."""
         if not named_alike:
-            if self.not_covered:
+            if self.not_covered or len(self.cases[0].graph.outputs) != results:
                 return self.as_read("it was rewritten to be read, and a part of it is cut out")
             self = replace(self, pieces=tuple(replace(piece, made={}) for piece in self.pieces))
         try:

@@ -19,6 +19,7 @@ from fuzzer.seeds.exported import (
     NAMES,
     POSITIONAL,
     Argument,
+    Complex,
     Device,
     Flag,
     Graph,
@@ -247,6 +248,8 @@ def _constant(arg: Argument) -> Source:
             return _number(number)
         case Argument(as_floats=list(numbers)):
             return listed(map(_number, numbers))
+        case Argument(as_complex=Complex(real=real, imag=imaginary)):
+            return source("complex({}, {})", _number(real), _number(imaginary))
         case Argument(as_ints=list(each)) | Argument(as_bools=list(each)) | Argument(as_int_lists=list(each)):
             return literal_of(each)
         case Argument(as_none=bool()):

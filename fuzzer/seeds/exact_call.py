@@ -11,6 +11,7 @@ from fuzzer.seeds.exported import (
     NAMES,
     POSITIONAL,
     Argument,
+    Complex,
     Device,
     Graph,
     GraphArgument,
@@ -24,7 +25,7 @@ from fuzzer.seeds.exported import (
 from fuzzer.seeds.program import Exact
 from generators.torch.in_place import changes_operand, without_change
 from generators.torch.ops.aten import PREFIX
-from generators.torch.ops.calls import COND
+from generators.torch.ops.calls import CONTROL_FLOW
 
 MOST_NESTED = 8
 """How deep branches may be in branches."""
@@ -67,7 +68,9 @@ def exact_call(node: Node, now: Name, sizes: Sizes) -> Exact | None:
 
 def _gives_several(node: Node) -> bool:
     """Whether the call gives a tuple or a list."""
-    return len(node.outputs) != 1 or node.outputs[0].as_tensors is not None or node.target == COND
+    if len(node.outputs) != 1 or node.outputs[0].as_tensors is not None:
+        return True
+    return node.target in CONTROL_FLOW and not node.is_hop_single_tensor_return
 
 
 def _results(node: Node) -> Iterator[tuple[int, str]]:
@@ -87,7 +90,7 @@ class _Writer:
 
     def call(self, node: Node) -> tuple[str, str]:
         """The function, and its call."""
-        target = node.target.removesuffix("_impl")
+        target = node.target
         name, _, overload = target.removeprefix(PREFIX).partition(".")
         if target.startswith(PREFIX) and changes_operand(name):
             target = f"{PREFIX}{without_change(name)}.{overload}"
@@ -118,6 +121,8 @@ class _Writer:
                 return _float_text(value)
             case Argument(as_floats=list(values)):
                 return self._list(map(_float_text, values))
+            case Argument(as_complex=Complex() as number):
+                return f"complex({_float_text(number.real)}, {_float_text(number.imag)})"
             case Argument(as_ints=list(values)) | Argument(as_bools=list(values)):
                 return self._list(map(repr, values))
             case Argument(as_int_lists=list(lists)):
@@ -143,7 +148,7 @@ class _Writer:
         return str(known)
 
     def _branch(self, graph: Graph) -> str:
-        """Write a branch as a function, and return its name."""
+        """Write a branch or the body of a loop as a function, and return its name."""
         if self._depth == MOST_NESTED:
             raise Opaque(f"has branches in branches, more than {MOST_NESTED} deep")
         taken = [name for arg in graph.inputs for name in tensors_in(arg)]
@@ -163,7 +168,8 @@ class _Writer:
             names |= {name: f"t{index}[{place}]" if several else f"t{index}" for place, name in _results(node)}
         results = [known(name) for arg in graph.outputs for name in tensors_in(arg)]
         name = f"f{len(self.branches)}"
-        returned = f"({', '.join(results)}{',' * (len(results) == 1)})"
+        alone = graph.is_single_tensor_return and len(results) == 1
+        returned = results[0] if alone else f"({', '.join(results)}{',' * (len(results) == 1)})"
         self.branches.append(
             "\n".join(
                 [f"def {name}({', '.join(f'p{i}' for i in range(len(taken)))}):", *lines, f"    return {returned}"]

@@ -68,6 +68,13 @@ class Real(msgspec.Struct):
     as_name: str | None = None
 
 
+class Complex(msgspec.Struct):
+    """A complex number."""
+
+    real: float | str
+    imag: float | str
+
+
 class Tensor(msgspec.Struct):
     name: str
 
@@ -97,6 +104,7 @@ class Argument(msgspec.Struct):
     as_ints: list[int] | None = None
     as_float: float | str | None = None
     as_floats: list[float | str] | None = None
+    as_complex: Complex | None = None
     as_string: str | None = None
     as_sym_int: Size | None = None
     as_sym_ints: list[Size] | None = None

@@ -22,6 +22,11 @@ MAX_NAME = 1_000
 """The most characters of a value's name. Longer names are made from it for nodes that are cut in parts."""
 
 
+def no_tensor(name: str) -> str:
+    """A line for a result that no lane returns."""
+    return f"the result {name}: it is no tensor, and no lane returns it"
+
+
 @dataclass(frozen=True, slots=True)
 class Ref:
     """An operand, by the file's name for it."""

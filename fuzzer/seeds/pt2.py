@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,10 +18,11 @@ import msgspec
 import numpy as np
 
 from fuzzer.seeds.archive import Archive
-from fuzzer.seeds.exported import DTYPES, Exported, Meta, Payload, Payloads, tensors_in
+from fuzzer.seeds.exported import DTYPES, Argument, Exported, Meta, Payload, Payloads, tensors_in
 from fuzzer.seeds.exported_steps import Reader
-from fuzzer.seeds.program import MAX_RANK, Program
+from fuzzer.seeds.program import MAX_RANK, Program, no_tensor
 from generators.graph import Array, DType, Invalid, Role
+from generators.torch.cut_given import for_lanes
 from generators.torch.given import without_texts
 
 T = TypeVar("T")
@@ -57,9 +59,24 @@ def read(path: Path) -> Program:
     return Program(path.stem, steps, reader.types, roles, constants, returned, reader.as_real)
 
 
-def document(path: Path) -> tuple[bytes, tuple[str, ...], int]:
-    """The program of a file, for cases (`generators.torch.given`), which check it; the names of the tensors that it
-    takes, in order, and how many results it has. Raise `Invalid` where it is of a version that is not read."""
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The program of a file as it was exported, for cases (`generators.torch.given`), which check it.
+
+    text        JSON, with the tensors alone among the results
+    inputs      the names of the tensors that it takes, in order
+    results     how many tensors it returns
+    no_tensors  a line for each other result, such as `x.shape[0]`
+    """
+
+    text: bytes
+    inputs: tuple[str, ...]
+    results: int
+    no_tensors: tuple[str, ...]
+
+
+def document(path: Path) -> Document:
+    """Read the program of a file. Raise `Invalid` where it is of a version that is not read."""
     with Archive(path) as archive:
         model = _model(archive, path)
         text = archive.read(model, MAX_JSON)
@@ -68,9 +85,22 @@ def document(path: Path) -> tuple[bytes, tuple[str, ...], int]:
     where = f"{path}: {model}"
     signature = _decoded(text, Exported, where).graph_module.signature
     given = [spec.user_input.arg.as_tensor for spec in signature.input_specs if spec.user_input]
-    results = sum(spec.user_output is not None for spec in signature.output_specs)
-    found = msgspec.json.encode(without_texts(_decoded(text, dict[str, Any], where)))
-    return found, tuple(each.name for each in given if each), results
+    results = [spec.user_output.arg for spec in signature.output_specs if spec.user_output]
+    others = dict.fromkeys(name for arg in results if (name := _number_in(arg)))
+    found = for_lanes(without_texts(_decoded(text, dict[str, Any], where)))
+    inputs = tuple(each.name for each in given if each)
+    return Document(
+        msgspec.json.encode(found), inputs, sum(bool(arg.as_tensor) for arg in results), tuple(map(no_tensor, others))
+    )
+
+
+def _number_in(arg: Argument) -> str:
+    """The name of a result that is a size, or the number or text that it is; "" for a tensor and for None."""
+    for size in (arg.as_sym_int, arg.as_sym_bool, arg.as_sym_float):
+        if size and size.as_name:
+            return size.as_name
+    plain = (arg.as_int, arg.as_float, arg.as_bool, arg.as_string)
+    return next((repr(each) for each in plain if each is not None), "")
 
 
 def weights(path: Path, most: int) -> dict[str, Array]:

@@ -36,7 +36,8 @@ class Pt2Model(msgspec.Struct):
     not_given  the reason
     is_open    whether it leaves sizes open
     inputs     the names of the tensors that it takes, in order
-    results    how many results it has
+    results    how many tensors it returns
+    no_tensors a line for each other result
     """
 
     program: Program
@@ -45,6 +46,7 @@ class Pt2Model(msgspec.Struct):
     is_open: bool = False
     inputs: tuple[str, ...] = ()
     results: int = 0
+    no_tensors: tuple[str, ...] = ()
 
 
 class _Answer(msgspec.Struct):
@@ -96,10 +98,16 @@ def _answer(path: Path) -> _Answer:
     except Invalid as why:
         return _Answer(refused=str(why))
     try:
-        model.document, model.inputs, model.results = pt2.document(path)
-        model.is_open = b'"as_expr"' in model.document
+        found = pt2.document(path)
     except Invalid as why:
-        model.not_given = str(why)
+        return _Answer(msgspec.structs.replace(model, not_given=str(why)))
+    model.document, model.inputs, model.results, model.no_tensors = (
+        found.text,
+        found.inputs,
+        found.results,
+        found.no_tensors,
+    )
+    model.is_open = b'"as_expr"' in model.document
     return _Answer(model)
 
 

@@ -16,11 +16,10 @@ from fuzzer.seeds.program import Program, Step
 from generators import syntax_tree
 from generators.graph import Attrs, Node, TensorType, Value
 from generators.torch.ops.aten import PREFIX, RANDOM
-from generators.torch.ops.calls import calls_in, written
+from generators.torch.ops.calls import HIGHER_ORDER, calls_in, written
 from generators.torch.ops.sample import MOST_OPERANDS, MOST_RESULTS, NAME
 
 TO_COMPLEX, TO_REAL = f"{PREFIX}view_as_complex.default", f"{PREFIX}view_as_real.default"
-HIGHER_ORDER = "torch.ops.higher_order."
 NO_VIEW = f"{PREFIX}resolve_conj.default"
 
 
@@ -125,12 +124,12 @@ def reads_of(step: Step) -> tuple[str, ...]:
 
 def _why_no_call(step: Step, why: str) -> str:
     exact = step.exact
+    if step.title.startswith(HIGHER_ORDER):
+        return "a part of the model is a program of its own, which difftvm does not read"
     if exact is None:
         return why
     if exact.function in RANDOM:
         return "it draws random numbers, so that no two results can be compared"
-    if exact.function.startswith(HIGHER_ORDER):
-        return "a part of the model is a program of its own, which difftvm does not read"
     if not exact.function.startswith(PREFIX):
         return "is not a function of PyTorch's own"
     return f"{why}, and {exact.function} is not among the operators that a case may call"
@@ -200,8 +199,11 @@ def node_of_steps(steps: Sequence[Step], wanted: Collection[str], program: Progr
     held = {**program.as_real, **types}
     made = [name for step in steps for name in step.results if name in held]
     results = [name for name in made if name in wanted] or [name for name in made if name in types]
-    if not results or len(results) > MOST_RESULTS or len(text.operands) > MOST_OPERANDS:
-        raise NoCall(f"has {len(results)} results and {len(text.operands)} operands that a graph can hold")
+    if not results:
+        raise NoCall("no case can hold its values, and what reads them is cut out")
+    if len(results) > MOST_RESULTS or len(text.operands) > MOST_OPERANDS:
+        counts = f"{len(results)} results and {len(text.operands)} operands"
+        raise NoCall(f"has {counts}: a case takes {MOST_RESULTS} and {MOST_OPERANDS}")
     whole = len(steps) == len(text.lines) == 1 and _gives(steps[0], results)
     parts = [text.result(name, types) for name in results]
     *before, last = text.lines

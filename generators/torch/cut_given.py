@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from generators.graph import Input, Invalid, TensorType
-from generators.torch.given import DTYPE_CODES
+from generators.torch.given import DTYPE_CODES, is_tree
 from generators.torch.in_place import Document, copy_of, in_order, names_in, with_copies
 
 _OWNED = ("parameter", "buffer", "tensor_constant")
@@ -64,6 +64,54 @@ def _cut(
     return msgspec.json.encode(document), taken
 
 
+def for_lanes(document: Document) -> Document:
+    """The document of a program as lanes call it: it returns its tensors alone, and takes and returns plain containers.
+    Raise `Invalid` where it is no such document."""
+    try:
+        return _with_plain_trees(_with_tensors_alone(document))
+    except (LookupError, TypeError, AttributeError, ValueError) as error:
+        raise Invalid(f"given: it is no document of a program: {type(error).__name__}") from None
+
+
+def _with_tensors_alone(document: Document) -> Document:
+    """The document of a program without its results that are no tensors, such as `x.shape[0]` or None."""
+    module: Document = document["graph_module"]
+    given, graph = module["signature"], module["graph"]
+    kept = [_is_tensor(spec) for spec in given["output_specs"]]
+    if all(kept):
+        return document
+    specs, outputs = (
+        [each for each, is_kept in zip(listed, kept, strict=True) if is_kept]
+        for listed in (given["output_specs"], graph["outputs"])
+    )
+    first, *others = module["module_call_graph"]
+    _, gives = _flat(0, sum("user_output" in spec for spec in specs))
+    calls = [{**first, "signature": {**first["signature"], "out_spec": gives}}, *others]
+    changed = {"graph": {**graph, "outputs": outputs}, "signature": {**given, "output_specs": specs}}
+    return {**document, "graph_module": {**module, **changed, "module_call_graph": calls}}
+
+
+def _with_plain_trees(document: Document) -> Document:
+    """The document of a program that takes and returns plain tuples where it has containers of other classes, such as
+    data classes that its author registered."""
+    module: Document = document["graph_module"]
+    first, *others = module["module_call_graph"]
+    given, own = module["signature"], first["signature"]
+    takes, gives = _flat(
+        sum("user_input" in spec or "constant_input" in spec for spec in given["input_specs"]),
+        sum("user_output" in spec for spec in given["output_specs"]),
+    )
+    changed = {} if is_tree(own["in_spec"]) else {"in_spec": takes, "forward_arg_names": None}
+    changed |= {} if is_tree(own["out_spec"]) else {"out_spec": gives}
+    calls = [{**first, "signature": {**own, **changed}}, *others]
+    return {**document, "graph_module": {**module, "module_call_graph": calls}}
+
+
+def _is_tensor(spec: Document) -> bool:
+    """Whether it is a tensor, or no result at all, such as the new value of a buffer."""
+    return "user_output" not in spec or "as_tensor" in spec["user_output"]["arg"]
+
+
 def _needed(nodes: Sequence[Document], given: set[str], wanted: set[str]) -> list[Document]:
     """The nodes that compute the wanted values from the given ones, in order."""
     found = []
@@ -104,11 +152,19 @@ def _contiguous(meta: Document) -> Document:
 
 def _call(inputs: int, outputs: int) -> Document:
     """How the program is called: with tensors in a row; it returns a tuple."""
+    takes, gives = _flat(inputs, outputs)
+    return {"fqn": "", "signature": {"inputs": [], "outputs": [], "in_spec": takes, "out_spec": gives}}
+
+
+def _flat(inputs: int, outputs: int) -> tuple[str, str]:
+    """The containers of so many values that a program takes in a row and returns in a tuple."""
     empty = _tree("builtins.dict", "[]", ())
     takes = _tree("builtins.tuple", "null", (_tree("builtins.tuple", "null", [_LEAF] * inputs), empty))
-    gives = _tree("builtins.tuple", "null", [_LEAF] * outputs)
-    in_spec, out_spec = (msgspec.json.encode([1, tree]).decode() for tree in (takes, gives))
-    return {"fqn": "", "signature": {"inputs": [], "outputs": [], "in_spec": in_spec, "out_spec": out_spec}}
+    return _written(takes), _written(_tree("builtins.tuple", "null", [_LEAF] * outputs))
+
+
+def _written(tree: Document) -> str:
+    return msgspec.json.encode([1, tree]).decode()
 
 
 def _tree(type: str, context: str, children: Iterable[Document]) -> Document:

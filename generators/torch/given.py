@@ -18,6 +18,7 @@ import msgspec
 
 from generators import syntax_tree
 from generators.graph import DType, Invalid
+from generators.torch.ops.calls import CONTROL_FLOW
 
 MOST_BYTES = 64 << 20
 MOST_DEPTH = 60
@@ -45,8 +46,7 @@ _NOT_CALLED = frozenset(("from_file", "save", "_print", "warn"))
 
 _FUNCTIONS = frozenset(
     (
-        "torch.ops.higher_order.cond",
-        *("torch.ops.higher_order.wrap_with_autocast", "torch.ops.higher_order.wrap_with_set_grad_enabled"),
+        *CONTROL_FLOW,
         *("torch.sym_float", "torch.sym_int", "torch.sym_ite", "torch.sym_max", "torch.sym_min", "torch.sym_not"),
         *("torch.sym_sqrt", "torch._sym_sqrt", "math.ceil", "math.floor", "math.trunc"),
         *("_operator.add", "_operator.and_", "_operator.eq", "_operator.floordiv", "_operator.ge", "_operator.getitem"),
@@ -152,7 +152,7 @@ _PLAIN = (
 )
 
 
-def _is_tree(text: object) -> bool:
+def is_tree(text: object) -> bool:
     """Whether a treespec has plain containers only, with identifiers as keys: PyTorch writes them into a function."""
     if not isinstance(text, str) or len(text) > MOST_EXPRESSION * 50:
         return False
@@ -204,8 +204,8 @@ _RULES: Mapping[str, Callable[[Any], bool]] = {
     **dict.fromkeys(("parameter_name", "buffer_name", "tensor_constant_name", "fqn"), _is_path),
     "forward_arg_names": lambda value: value is None or _are_names(value),
     "expr_str": _is_formula,
-    "in_spec": _is_tree,
-    "out_spec": _is_tree,
+    "in_spec": is_tree,
+    "out_spec": is_tree,
     "metadata": _is_empty,
     "guards_code": _is_empty,
     "as_custom_obj": lambda value: False,

@@ -34,10 +34,16 @@ def given_program(case: Case) -> ExportedProgram:
         name = owned.arg.name
         meta = document.graph_module.graph.tensor_values[name]
         tensor = _of_case(to_torch(arrays[name]), _dtype(meta)) if name in arrays else _unread(meta)
-        into = constants if spec.type == "tensor_constant" else state
+        into = state if _is_saved(spec) else constants
         into[getattr(owned, _OWNED[spec.type])] = torch.nn.Parameter(tensor) if _is_trained(spec, tensor) else tensor
     program: ExportedProgram = serialize.ExportedProgramDeserializer().deserialize(document, state, constants, None)
     return program
+
+
+def _is_saved(spec: Any) -> bool:
+    """Whether it is in the state of the program: a buffer that is not persistent is none of it, and a constant to
+    PyTorch."""
+    return spec.type == "parameter" or (spec.type == "buffer" and bool(spec.value.persistent))
 
 
 def _unread(meta: Any) -> torch.Tensor:

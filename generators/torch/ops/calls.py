@@ -8,14 +8,16 @@ the other.
     (torch.ops.aten.abs.default(t0), t1[1])
 
 a0, a1, ... are operands, and t0, t1, ... are what the calls before gave. Each call is one of a listed function on
-literals, dtypes, operands and earlier values. The last line is the result. The branches of `torch.cond` are functions
-f0, f1, ... in front of all, which read their own arguments p0, p1, ... only:
+literals, dtypes, operands and earlier values. The last line is the result. The branches of `torch.cond`, and the bodies
+of loops, are functions f0, f1, ... in front of all, which read their own arguments p0, p1, ... only:
 
     def f0(p0):
         return (torch.ops.aten.sin.default(p0),)
     def f1(p0):
         return (torch.ops.aten.cos.default(p0),)
     torch.ops.higher_order.cond(a0, f0, f1, (a1,))
+
+They return a tuple, or one value.
 """
 
 from __future__ import annotations
@@ -31,7 +33,19 @@ from generators.graph import DTYPE_NAMES
 from generators.torch.ops.aten import ATEN, PREFIX
 from generators.torch.ops.functions import FUNCTIONS
 
-COND = "torch.ops.higher_order.cond"
+HIGHER_ORDER = "torch.ops.higher_order."
+AUTOCAST = f"{HIGHER_ORDER}wrap_with_autocast"
+CONTROL_FLOW: Mapping[str, tuple[int | None, tuple[int, ...]]] = {
+    f"{HIGHER_ORDER}cond": (4, (1, 2)),
+    f"{HIGHER_ORDER}while_loop": (4, (0, 1)),
+    f"{HIGHER_ORDER}map_impl": (3, (0,)),
+    f"{HIGHER_ORDER}scan": (4, (0,)),
+    f"{HIGHER_ORDER}wrap_with_set_grad_enabled": (None, (1,)),
+    AUTOCAST: (None, (4,)),
+}
+"""Functions that call functions: how many arguments each has, None where any number of operands follows, and the places
+of those that are functions."""
+
 MOST_TEXT = 100_000
 MOST_LINE = 4_000
 
@@ -51,7 +65,7 @@ SWITCHES: Mapping[str, tuple[tuple[int, str], ...]] = {
 }
 """Functions that draw random numbers unless one of these arguments is 0 or left out: its position and its name."""
 
-LISTED = FUNCTIONS | ATEN | SWITCHES.keys() | {COND}
+LISTED = FUNCTIONS | ATEN | SWITCHES.keys() | CONTROL_FLOW.keys()
 
 CONSTANTS = frozenset(
     {
@@ -72,7 +86,7 @@ class _Refused(Exception):
 class Calls:
     """Calls that were checked.
 
-    functions   the branches of conditionals
+    functions   the branches of conditionals, and the bodies of loops
     before      the assignments of t0, t1, ...
     result      the result: a call, an earlier value, or a tuple of these
     operands    the numbers of the operands that are read
@@ -148,7 +162,7 @@ IsName = Callable[[str], bool]
 
 
 def _check_function(function: ast.FunctionDef, branches: list[str]) -> None:
-    """A branch reads its own arguments only, and returns a tuple."""
+    """A branch reads its own arguments only, and returns a tuple or one value."""
     taken = [f"p{index}" for index in range(len(function.args.args))]
     plain = ast.arguments([], [ast.arg(name) for name in taken], None, [], [], None, [])
     own = ast.dump(function.args) == ast.dump(plain) and not function.decorator_list and function.returns is None
@@ -156,7 +170,7 @@ def _check_function(function: ast.FunctionDef, branches: list[str]) -> None:
         raise _Refused
     before = _check_body(function.body[:-1], taken.__contains__, branches[:-1], set())
     value = function.body[-1].value
-    if not isinstance(value, ast.Tuple):
+    if not isinstance(value, ast.Tuple | ast.Name | ast.Subscript):
         raise _Refused
     _check_result(value, _names(before, taken.__contains__), branches[:-1], set())
 
@@ -194,13 +208,25 @@ def _check_call(call: ast.Call, known: IsName, branches: list[str], read: set[st
     arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
     if function not in LISTED or any(keyword.arg in (None, "out") for keyword in call.keywords):
         raise _Refused
-    if function == COND:
-        _, *chosen, _ = arguments if len(arguments) == 4 and not call.keywords else (None, None)
-        if len(chosen) != 2 or any(not isinstance(each, ast.Name) or each.id not in branches for each in chosen):
+    if function in CONTROL_FLOW:
+        count, places = CONTROL_FLOW[function]
+        if call.keywords or len(arguments) != (count or max(len(arguments), places[-1] + 1)):
             raise _Refused
-        arguments = [arguments[0], arguments[3]]
+        if not all(_is_one_of(arguments[at], branches) for at in places):
+            raise _Refused
+        if function == AUTOCAST and not _is_switch(arguments[2], False):
+            raise _Refused  # its calls round to another dtype than the program says
+        arguments = [each for at, each in enumerate(arguments) if at not in places]
     if _may_draw(call, function) or not all(_is_argument(each, known, read) for each in arguments):
         raise _Refused
+
+
+def _is_one_of(node: ast.expr, branches: list[str]) -> bool:
+    return isinstance(node, ast.Name) and node.id in branches
+
+
+def _is_switch(node: ast.expr, value: bool) -> bool:
+    return isinstance(node, ast.Constant) and node.value is value
 
 
 def _may_draw(call: ast.Call, function: str) -> bool:
@@ -231,18 +257,26 @@ def _is_argument(node: ast.expr, known: IsName, read: set[str]) -> bool:
     match node:
         case ast.Constant(value=str() as text):
             return "{" not in text and "}" not in text  # braces are the places of names in the source of a row
-        case ast.Constant(value=value):
-            return value is None or isinstance(value, bool | int | float)
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=value)):
-            return isinstance(value, int | float)
+        case ast.Constant(value=None | bool()):
+            return True
         case ast.Attribute(value=ast.Name(id="torch"), attr=name):
             return name in CONSTANTS
-        case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value="inf" | "-inf" | "nan")], keywords=[]):
-            return True
+        case ast.Call(func=ast.Name(id="complex"), args=[real, imaginary], keywords=[]):
+            return _is_number(real) and _is_number(imaginary)
         case ast.Tuple(elts=items) | ast.List(elts=items):
             return all(_is_argument(item, known, read) for item in items)
         case _:
-            return _is_value(node, known, read)
+            return _is_number(node) or _is_value(node, known, read)
+
+
+def _is_number(node: ast.expr) -> bool:
+    match node:
+        case ast.Constant(value=value) | ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=value)):
+            return isinstance(value, int | float)
+        case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value="inf" | "-inf" | "nan")], keywords=[]):
+            return True
+        case _:
+            return False
 
 
 # --- writing

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import onnx
@@ -15,15 +15,17 @@ import torch
 from graphs_by_hand import case_of
 from onnx import TensorProto, helper
 from torch import library as operators
+from torch._higher_order_ops.scan import scan
 
 import difftvm
 from fuzzer.api.model_cases import cases_of
 from fuzzer.lanes.base.arrays import to_torch
 from fuzzer.lanes.base.prepared_case import PreparedCase
 from fuzzer.lanes.base.step import Quiet
+from fuzzer.lanes.torch.given import FlatModule, given_program
 from fuzzer.lanes.torch.prepared import build_model, model_of, tensors_of
 from generators import case_file
-from generators.graph import Invalid, Role
+from generators.graph import DType, Invalid, Role
 from generators.torch.source import render
 
 
@@ -97,6 +99,18 @@ def same_results(case: difftvm.Case, *right: torch.Tensor) -> None:
         (
             lambda x: torch.cond(x.sum() > 0, lambda y: y.sin(), lambda y: y.cos() + 1, (x,)),
             ("sum", "gt_scalar", "higher_order.cond+aten.sin+aten.cos+aten.add"),
+        ),
+        (
+            lambda x: torch.ops.higher_order.while_loop(lambda y: y.sum() < 99, lambda y: (y * 2,), (x,), ())[0],
+            ("higher_order.while_loop+aten.sum+aten.lt+aten.mul",),
+        ),
+        (
+            lambda x: torch.ops.higher_order.map_impl(lambda y, z: (y @ z,), [x], [x.exp()])[0].relu(),
+            ("exp", "higher_order.map_impl+aten.matmul", "relu"),
+        ),
+        (
+            lambda x: scan(lambda y, z: (y + z, y * z), x[0].exp(), x)[1],
+            ("select", "exp", "higher_order.scan+aten.add+aten.mul"),
         ),
     ],
 )
@@ -317,10 +331,10 @@ def test_batch_norm_in_training_gives_what_the_model_returns() -> None:
             "torch.ops.difftvm_test.twice.default (1 time): is not a function of PyTorch's own",
         ),
         (
-            lambda x: torch.ops.higher_order.while_loop(lambda y: y.sum() < 9, lambda y: (y * 2,), (x.exp(),), ())[
+            lambda x: torch.ops.higher_order.hints_wrapper(lambda y: (y * 2,), (x.exp(),), {}, hints={"it": True})[
                 0
             ].relu(),
-            "torch.ops.higher_order.while_loop (1 time): a part of the model is a program of its own, which difftvm "
+            "torch.ops.higher_order.hints_wrapper (1 time): a part of the model is a program of its own, which difftvm "
             "does not read",
         ),
     ],
@@ -611,6 +625,118 @@ def test_a_result_that_is_no_tensor_is_named() -> None:
     found = cases_of(Fn(function), x, (({0: torch.export.Dim("rows")},),))
     assert found.not_covered == (line("sym_size_int_1"), line("0.5"))
     assert cases_of(Fn(lambda x: (x.relu(), None)), x).not_covered == ()
+
+
+@pytest.mark.slow
+def test_a_file_with_such_a_result_says_so(tmp_path: Path) -> None:
+    def function(x: torch.Tensor) -> Any:
+        return {"y": x.relu(), "rows": x.shape[0], "scale": 0.5, "none": None}
+
+    rows = (({0: torch.export.Dim("rows")},),)
+    torch.export.save(torch.export.export(Fn(function), (torch.ones(3, 2),), dynamic_shapes=rows), tmp_path / "m.pt2")
+    found = cases_of(tmp_path / "m.pt2")
+    assert found.not_covered == tuple(
+        f"the result {name}: it is no tensor, and no lane returns it" for name in ("sym_size_int_1", "0.5")
+    )
+    (case,) = found.cases
+    (result,) = FlatModule(given_program(case))(torch.tensor([[-1.0, 2.0]] * 3))
+    assert result.tolist() == [[0.0, 2.0]] * 3
+
+
+class Sides(NamedTuple):
+    left: torch.Tensor
+    right: torch.Tensor
+
+
+@dataclass
+class Batch:
+    x: torch.Tensor
+    scale: float
+    mask: torch.Tensor | None = None
+
+
+torch.export.register_dataclass(Batch, serialized_type_name="tests_batch")
+
+
+class OfContainers(torch.nn.Module):
+    def forward(self, pair: Sides, batch: Batch, *, more: torch.Tensor) -> Sides:
+        return Sides(pair.left - pair.right * batch.scale, batch.x * more)
+
+
+@pytest.mark.slow
+def test_a_program_takes_the_tensors_of_containers_of_other_classes_in_a_row(tmp_path: Path) -> None:
+    """PyTorch writes no named tuple of a person's, and reads no class of theirs."""
+    x, y, z = torch.tensor([1.0, 2.0]), torch.tensor([3.0, 5.0]), torch.tensor([2.0, 0.0])
+    found = cases_of(OfContainers(), {"pair": Sides(x, y), "batch": Batch(z, 2.0), "more": y})
+    assert (found.not_covered, found.not_given) == ((), "")
+    (case,) = found.cases
+    results = FlatModule(given_program(case))(*map(to_torch, case.inputs.values()))
+    assert [each.tolist() for each in results] == [[-5.0, -8.0], [6.0, 0.0]]
+
+    torch.export.save(torch.export.export(OfBatch(), (Batch(z, 2.0),)), tmp_path / "m.pt2")
+    found = cases_of(tmp_path / "m.pt2")
+    assert (found.not_covered, found.not_given) == (("the result 1.0: it is no tensor, and no lane returns it",), "")
+    (result,) = FlatModule(given_program(found.cases[0]))(z)
+    assert result.tolist() == [4.0, 0.0]
+
+
+class OfBatch(torch.nn.Module):
+    def forward(self, batch: Batch) -> Batch:
+        return Batch(batch.x * batch.scale, 1.0)
+
+
+class Cast(torch.nn.Module):
+    def __init__(self, *, enabled: bool) -> None:
+        super().__init__()
+        self.layer, self.enabled = torch.nn.Linear(2, 2), enabled
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, bool]:
+        with torch.no_grad(), torch.autocast("cpu", torch.bfloat16, enabled=self.enabled):
+            return self.layer(x), self.enabled
+
+
+@pytest.mark.slow
+def test_regions_without_gradients_and_without_autocast_are_read_in_a_file(tmp_path: Path) -> None:
+    x = torch.ones(1, 2)
+    for enabled in (False, True):
+        torch.export.save(torch.export.export(Cast(enabled=enabled), (x,)), tmp_path / f"{enabled}.pt2")
+    found = cases_of(tmp_path / "False.pt2")
+    assert found.not_given == ""
+    assert "higher_order.wrap_with_set_grad_enabled" in found.cases[0].graph.ops[0]
+    with pytest.raises(Invalid, match="a part of the model is a program of its own, which difftvm does not read"):
+        cases_of(tmp_path / "True.pt2")
+    found = cases_of(Cast(enabled=True), x)
+    assert (found.not_covered, found.not_given) == (
+        ("the result True: it is no tensor, and no lane returns it",),
+        "",
+    )
+    (case,) = found.cases
+    assert case.graph.output_types[0].dtype is DType.BFLOAT16
+
+
+@pytest.mark.slow
+def test_complex_numbers_of_python_are_arguments() -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        return (torch.complex(x, x.neg()) * (0.5 + 1j) - 2j).abs()
+
+    x = torch.tensor([[1.0, -2.0, 3.0]])
+    found = cases_of(Fn(function), x)
+    assert (found.not_covered, found.not_given) == ((), "")
+    (case,) = found.cases
+    same_results(case, function(x))
+
+
+@pytest.mark.slow
+def test_a_value_that_no_case_holds_is_cut_with_what_reads_it() -> None:
+    def function(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        hinted = torch.ops.higher_order.hints_wrapper(
+            lambda y: (y.real * 2,), (torch.complex(x, x),), {}, hints={"a": 1}
+        )
+        return hinted[0], x.exp()
+
+    found = cases_of(Fn(function), torch.zeros(2))
+    assert "complex (1 time): no case can hold its values, and what reads them is cut out" in found.not_covered
+    assert [case.graph.ops for case in found.cases] == [("exp",)]
 
 
 ANY_CASE = case_of({"x0": "float32[2]"}, [("v0", "relu", "x0")], "v0")

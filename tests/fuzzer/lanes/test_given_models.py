@@ -85,6 +85,14 @@ class CountsInBuffer(torch.nn.Module):
         return x * self.runs
 
 
+class CountsUnsaved(CountsInBuffer):
+    """The buffer is none of what PyTorch saves of the model, as that of a cache."""
+
+    def __init__(self) -> None:
+        torch.nn.Module.__init__(self)
+        self.register_buffer("runs", torch.zeros(3), persistent=False)
+
+
 class CountsInConstant(CountsInBuffer):
     def __init__(self) -> None:
         torch.nn.Module.__init__(self)
@@ -93,7 +101,12 @@ class CountsInConstant(CountsInBuffer):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("model", "parts"), [(CountsInBuffer, (exported_raw, exported)), (CountsInConstant, (exported_raw,))]
+    ("model", "parts"),
+    [
+        (CountsInBuffer, (exported_raw, exported)),
+        (CountsUnsaved, (exported_raw, exported)),
+        (CountsInConstant, (exported_raw,)),
+    ],
 )
 def test_a_run_changes_nothing_that_other_lanes_get(
     model: type[torch.nn.Module], parts: tuple[Callable[[PreparedCase], ExportedProgram], ...]

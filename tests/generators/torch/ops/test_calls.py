@@ -23,6 +23,17 @@ def f1(p0):
 t0 = torch.ops.higher_order.cond(a0, f0, f1, [a1])
 t0[0]"""
 
+LOOP = """def f0(p0, p1):
+    t0 = torch.ops.aten.lt.Scalar(p0, 3)
+    return t0
+def f1(p0, p1):
+    return (p1, torch.ops.aten.neg.default(p0))
+t0 = torch.ops.higher_order.while_loop(f0, f1, [a0, a1], [])
+(t0[0], t0[1])"""
+BODY = "def f0(p0, p1):\n    return (torch.ops.aten.add.Tensor(p0, p1),)\n"
+AUTOCAST = f"{BODY}torch.ops.higher_order.wrap_with_autocast('cpu', {{}}, {{}}, None, f0, a0, a1)"
+NO_GRAD = "torch.ops.higher_order.wrap_with_set_grad_enabled"
+
 
 def attrs(call: str, *types: str) -> Attrs:
     return {"call": call, "types": types or ("float32[2]",)}
@@ -34,6 +45,13 @@ def attrs(call: str, *types: str) -> Attrs:
         (SPECTRUM, 1, None),
         (SORTED, 1, 2),
         (BRANCHES, 2, 1),
+        (LOOP, 2, 2),
+        (f"{BODY}torch.ops.higher_order.map_impl(f0, [a0], [a1])", 2, None),
+        (f"{BODY}torch.ops.higher_order.scan(f0, [a0], [a1], [])", 2, None),
+        (f"{BODY}{NO_GRAD}(False, f0, a0, a1)", 2, None),
+        (AUTOCAST.format("None", "False"), 2, None),
+        ("torch.ops.aten.mul.Tensor(a0, complex(0.5, -1.0))", 1, None),
+        ("torch.ops.aten.mul.Tensor(a0, complex(0.5, float('inf')))", 1, None),
         ("torch.ops.aten.index.Tensor(a0, [None, a1])", 2, None),
         ("torch.ops.aten._to_copy.default(a0, dtype=torch.complex64)", 1, None),
         ("torch.ops.aten.to.device(a0, 'cpu', torch.float16)", 1, None),
@@ -101,7 +119,20 @@ def test_calls_of_listed_functions_are_taken(call: str, operands: int, results: 
         "torch.ops.aten.to.dtype(a0, torch.load)",
         # branches
         "def f0(p0):\n    return (p0,)",
-        "def f0(p0):\n    return p0\ntorch.sin(a0)",
+        "def f0(p0):\n    return a0\ntorch.sin(a0)",
+        "def f0(p0):\n    return torch.ops.aten.sin.default(p0)\ntorch.sin(a0)",
+        f"{BODY}torch.ops.higher_order.while_loop(f0, [a0], [a1], [])",
+        f"{BODY}torch.ops.higher_order.while_loop(a0, f0, [a1], [])",
+        f"{BODY}torch.ops.higher_order.map_impl(f0, [a0], [a1], [])",
+        f"{BODY}torch.ops.higher_order.scan(f0, [a0], [f0], [])",
+        f"{BODY}torch.ops.higher_order.associative_scan(f0, [a0], [])",
+        f"{BODY}{NO_GRAD}(f0, a0, a1)",
+        f"{BODY}{NO_GRAD}(False)",
+        AUTOCAST.format("torch.bfloat16", "True"),
+        AUTOCAST.format("torch.bfloat16", "a0"),
+        "torch.ops.aten.mul.Tensor(a0, complex(0.5, a0))",
+        "torch.ops.aten.mul.Tensor(a0, complex('1j'))",
+        "torch.ops.aten.mul.Tensor(a0, complex(real=0.5))",
         "def f1(p0):\n    return (p0,)\ntorch.sin(a0)",
         "def f0(p0):\n    return (a0,)\ntorch.sin(a0)",
         "def f0(p1):\n    return (p1,)\ntorch.sin(a0)",
@@ -186,6 +217,7 @@ def test_in_double_precision_dtypes_are_wider() -> None:
         ("torch.nn.functional.pad(a0, float('nan'))", "torch.nn.functional.pad"),
         (SPECTRUM, "aten._fft_r2c+aten.abs"),
         (BRANCHES, "higher_order.cond+aten.sin+aten.cos+aten.add"),
+        (LOOP, "higher_order.while_loop+aten.lt+aten.neg"),
         (
             "\n".join(
                 f"t{index} = torch.ops.aten.special_shifted_chebyshev_polynomial_{kind}.default(a0, a0)"
