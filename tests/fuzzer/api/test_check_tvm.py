@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -254,6 +254,52 @@ def test_the_rest_of_a_file_is_checked_where_tvm_refuses_an_operator(tmp_path: P
         difftvm.check(path, {"x": -np.ones((3, 2, 2), np.float32)}, preload=changed, folder=tmp_path)
     (found,) = error.value.findings
     assert (found.kind, found.operators, found.nodes) == ("wrong-value", ("Relu",), (0,))
+
+
+def in_file(path: Path, nodes: Sequence[onnx.NodeProto], *results: str, functions: Sequence[Any] = ()) -> Path:
+    """A file with the input x and these results, all float32[2,2]."""
+    x, *outputs = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 2]) for name in ("x", *results))
+    opsets = [helper.make_opsetid("", 17), *([helper.make_opsetid("own", 1)] if functions else ())]
+    graph = helper.make_graph(nodes, "g", [x], outputs)
+    onnx.save(helper.make_model(graph, functions=functions, opset_imports=opsets, ir_version=8), path)
+    return path
+
+
+def test_a_failure_hides_no_other_failure_of_a_file(tmp_path: Path) -> None:
+    """Neg is not imported, which ends the run of the file, and each Relu is left out."""
+    changed = tmp_path / "changed.py"
+    changed.write_text(f"""{NO_RELU}
+def fails(cls, bb, inputs, attr, params):
+    raise ValueError("no Neg of mine")
+
+onnx_frontend.Neg._impl_v13 = classmethod(fails)
+""")
+    steps = [("Neg", "x", "n"), ("Exp", "n", "e"), ("Neg", "e", "y"), ("Relu", "x", "r"), ("Tanh", "r", "z")]
+    path = in_file(tmp_path / "two.onnx", [helper.make_node(op, [x], [y]) for op, x, y in steps], "y", "z")
+    with pytest.raises(difftvm.FindingError) as error:
+        difftvm.check(path, {"x": -np.ones((2, 2), np.float32)}, preload=changed, folder=tmp_path / "found")
+    assert [(each.kind, each.operators) for each in error.value.findings] == [
+        ("internal-error", ("Neg",)),
+        ("wrong-value", ("Relu",)),
+    ]
+    checked = error.value.checked
+    assert checked is not None
+    assert checked.not_covered == ("Neg (2 times): TVM fails on it, or on one like it",), "TVM compiles Relu"
+    assert checked.not_run == (
+        ("relax-onnx-model-llvm", "import: ValueError: no Neg of mine; it ran the rest, without `Neg`"),
+    )
+    assert (checked.ran, checked.judged) == (("relax-onnx-model-llvm",), 8)
+
+
+def test_a_function_that_tvm_refuses_is_named_and_not_what_it_calls(tmp_path: Path) -> None:
+    inside = [helper.make_node("Abs", ["a"], ["i"]), helper.make_node("Exp", ["i"], ["b"])]
+    function = helper.make_function("own", "Grow", ["a"], ["b"], inside, [helper.make_opsetid("", 17)])
+    nodes = [helper.make_node("Grow", ["x"], ["y"], domain="own"), helper.make_node("Tanh", ["x"], ["z"])]
+    path = in_file(tmp_path / "grow.onnx", nodes, "y", "z", functions=[function])
+    checked = difftvm.check(path, folder=tmp_path)
+    words = "import: The following operators are not supported for frontend ONNX: Grow"
+    assert checked.not_covered == (f"Grow (1 time): {words}",)
+    assert checked.not_run == (("relax-onnx-model-llvm", f"{words}; it ran the rest, without `Grow`"),)
 
 
 def test_a_model_of_one_operator_that_tvm_refuses_has_nothing_to_check(tmp_path: Path) -> None:
