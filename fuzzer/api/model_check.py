@@ -33,7 +33,7 @@ from generators.dialect import dialect_named
 from generators.given_calls import given_calls
 from generators.graph import Case, Invalid
 from oracles.finding import Component, Kind
-from oracles.judged_elements import JudgedElements, judged_elements, reasons_in, why_none
+from oracles.judged_elements import JudgedElements, judged_elements, reasons_in, unjudged_outputs, why_none
 from oracles.lane import LaneSpec, is_eager, is_reference
 from oracles.outcome import Built, Outcome, Outcomes, Raised, Ran, Result, Unsupported, why_no_result
 from oracles.reference import expected
@@ -81,6 +81,8 @@ class ModelCheck:
     _not_confirmed: list[str] = field(default_factory=list)
     _not_covered: list[str] = field(default_factory=list)
     _not_judged: list[str] = field(default_factory=list)
+    _judged_outputs: set[str] = field(default_factory=set)
+    _unjudged_outputs: dict[str, str] = field(default_factory=dict)
     _judged: int = 0
     _unjudged: Counter[str] = field(default_factory=Counter)
     _aliased: list[str] = field(default_factory=list)
@@ -156,6 +158,16 @@ class ModelCheck:
                 rest = f"; it ran the rest, without {some_of(left_out, ', ')}" if left_out else ""
                 self._not_run.append((lane.name, f"{why}{rest}"))
 
+    def _note_outputs(self, case: Case, found: JudgedElements) -> None:
+        """Note which outputs have a judged element, and why others have none, by their names in the model."""
+        names = {**case.given.names, **case.given.made} if case.given else {}
+        without = {names.get(own, own): (own, why) for own, why in unjudged_outputs(case, found)}
+        self._judged_outputs |= {names.get(own, own) for own in case.graph.outputs} - without.keys()
+        makers = {value.name: node.title for node in case.graph.nodes for value in node.results}
+        for name, (own, why) in without.items() if not found.none else ():
+            line = f"no value of the output `{name}` of {makers.get(own, 'the model')} is judged: {why}"
+            self._unjudged_outputs.setdefault(name, line)
+
     def _run(
         self, case: Case, lanes: Sequence[LaneSpec], numbers: Sequence[int], *, in_form: bool, counted: bool = True
     ) -> dict[LaneSpec, Outcome]:
@@ -170,6 +182,7 @@ class ModelCheck:
             self._unjudged.update(dict(reasons_in(case, found)))
         if _is_compiled(dict(own)):
             self._not_judged += [*_only_compiled(own), *_not_judged(case, result.outcomes, found)]
+            self._note_outputs(case, found)
         failing = []
         for each in every:
             if not fails_check(each.finding.kind, aliasing=self.aliasing):
@@ -192,6 +205,7 @@ class ModelCheck:
 
     def checked(self, cases: int, not_covered: Sequence[str], not_given: str, began: float) -> Checked:
         """What ran. `began` is a time of `time.monotonic`."""
+        unjudged = [line for name, line in self._unjudged_outputs.items() if name not in self._judged_outputs]
         return Checked(
             tuple(dict.fromkeys(self._ran)),
             tuple(dict.fromkeys(self._not_run)),
@@ -200,7 +214,7 @@ class ModelCheck:
             cases + self._parts,
             time.monotonic() - began,
             tuple(dict.fromkeys(self._aliased)),
-            tuple(dict.fromkeys(self._not_judged)),
+            tuple(dict.fromkeys((*self._not_judged, *unjudged))),
             tuple(dict.fromkeys(self._elsewhere)),
             not_given or self._not_given,
             tuple(self.failures_of_form),

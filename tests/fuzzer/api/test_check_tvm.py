@@ -467,17 +467,45 @@ def test_the_import_loads_no_compiler() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_a_model_of_which_no_value_is_judged_is_not_right(tmp_path: Path) -> None:
-    """The squares are too large for float16: an implementation that rounds them gives 0, another one does not."""
-    path = tmp_path / "norm.onnx"
+def norm_of_halves(path: Path, *more: onnx.NodeProto) -> Path:
+    """y is x / sqrt(x * x) in float16: an implementation that rounds squares that are too large gives 0, another one
+    does not. `more` has one node, which makes the result z."""
     nodes = [
         helper.make_node("Mul", ["x", "x"], ["square"]),
         helper.make_node("Sqrt", ["square"], ["size"]),
         helper.make_node("Div", ["x", "size"], ["y"]),
+        *more,
     ]
-    types = [helper.make_tensor_value_info(name, TensorProto.FLOAT16, [4]) for name in "xy"]
+    types = [helper.make_tensor_value_info(name, TensorProto.FLOAT16, [4]) for name in ("xyz" if more else "xy")]
     graph = helper.make_graph(nodes, "g", types[:1], types[1:])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    return path
+
+
+def test_an_output_of_which_no_value_is_judged_is_named(tmp_path: Path) -> None:
+    path = norm_of_halves(tmp_path / "norm.onnx", helper.make_node("Relu", ["x"], ["z"]))
+    checked = difftvm.check(path, {"x": np.array([1000, -2000, 3000, 4000], np.float16)}, folder=tmp_path / "found")
+    assert (checked.judged, checked.none_judged) == (4, False)
+    (why,) = checked.not_judged
+    assert why.startswith("no value of the output `y` of Div is judged: ")
+    assert why.endswith("(float16 overflows at Mul, node 0)")
+
+
+def test_the_rest_of_a_file_that_onnxruntime_lacks_is_judged_by_the_evaluator(tmp_path: Path) -> None:
+    """onnxruntime has no kernel of Swish, and TVM does not import it. Tanh reads its result."""
+    types = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in "xy"]
+    nodes = [helper.make_node("Swish", ["x"], ["s"]), helper.make_node("Tanh", ["s"], ["y"])]
+    graph = helper.make_graph(nodes, "g", types[:1], types[1:])
+    path = tmp_path / "swish.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 24)], ir_version=12), path)
+    checked = difftvm.check(path, {"x": np.array([1.0, -2.0], np.float32)}, folder=tmp_path / "found")
+    assert (checked.ran, checked.judged) == (("relax-onnx-model-llvm",), 2)
+    (why,) = checked.not_covered
+    assert why.startswith("Swish (1 time): import: ")
+
+
+def test_a_model_of_which_no_value_is_judged_is_not_right(tmp_path: Path) -> None:
+    path = norm_of_halves(tmp_path / "norm.onnx")
     x = np.array([1000, -2000, 3000, 4000], np.float16)
     checked = difftvm.check(path, {"x": x}, folder=tmp_path / "found")
     assert (checked.judged, checked.none_judged) == (0, True)
