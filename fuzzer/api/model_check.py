@@ -47,7 +47,19 @@ MOST_PARTS = 8
 FAILS = "TVM fails on it, or on one like it"
 """Why no lane compiled a call. A finding says more."""
 
+WITHOUT = "; it ran the rest, without "
+
 _saving = threading.Lock()
+
+
+@dataclass(slots=True)
+class _Calls:
+    """The calls of a case, which those at other sizes have too: those that a lane compiled, in whatever sizes, by their
+    numbers, and why it compiled none of the others."""
+
+    case: Case
+    compiled: frozenset[int] = frozenset()
+    reasons: dict[int, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -79,7 +91,7 @@ class ModelCheck:
     _ran: list[str] = field(default_factory=list)
     _not_run: list[tuple[str, str]] = field(default_factory=list)
     _not_confirmed: list[str] = field(default_factory=list)
-    _not_covered: list[str] = field(default_factory=list)
+    _calls: dict[tuple[tuple[str, ...], tuple[str, ...]], _Calls] = field(default_factory=dict)
     _not_judged: list[str] = field(default_factory=list)
     _judged_outputs: set[str] = field(default_factory=set)
     _unjudged_outputs: dict[str, str] = field(default_factory=dict)
@@ -115,7 +127,10 @@ class ModelCheck:
             without = {**dict.fromkeys(lanes, every - left), **without}
         self._note(ends, {lane: titles_of(case, numbers) for lane, numbers in without.items()})
         failing = (number for numbers in self._failing.values() for number in _alike(case, numbers))
-        self._not_covered += _not_compiled(case, compiled, dict.fromkeys(failing, FAILS) | refused)
+        names = tuple(case.given.made.values()) if case.given else ()
+        calls = self._calls.setdefault((case.graph.ops, names), _Calls(case))
+        calls.compiled |= compiled
+        calls.reasons |= dict.fromkeys(failing, FAILS) | refused
 
     def _without_failing(self, case: Case, *, counted: bool) -> Iterator[tuple[Sequence[LaneSpec], frozenset[int]]]:
         """Run the case without the calls on which lanes fail, and without those like them, until these lanes fail no
@@ -155,7 +170,7 @@ class ModelCheck:
                 self._ran.append(lane.name)
             elif why := plain_reason(outcome):
                 left_out = without.get(lane, ())
-                rest = f"; it ran the rest, without {some_of(left_out, ', ')}" if left_out else ""
+                rest = f"{WITHOUT}{some_of(left_out, ', ')}" if left_out else ""
                 self._not_run.append((lane.name, f"{why}{rest}"))
 
     def _note_outputs(self, case: Case, found: JudgedElements) -> None:
@@ -205,12 +220,13 @@ class ModelCheck:
 
     def checked(self, cases: int, not_covered: Sequence[str], not_given: str, began: float) -> Checked:
         """What ran. `began` is a time of `time.monotonic`."""
+        lacking = [line for calls in self._calls.values() for line in _not_compiled(calls)]
         unjudged = [line for name, line in self._unjudged_outputs.items() if name not in self._judged_outputs]
         return Checked(
             tuple(dict.fromkeys(self._ran)),
-            tuple(dict.fromkeys(self._not_run)),
+            tuple(dict.fromkeys(_fullest(self._not_run))),
             tuple(self._not_confirmed),
-            tuple(dict.fromkeys((*not_covered, *self._not_covered))),
+            tuple(dict.fromkeys((*not_covered, *lacking))),
             cases + self._parts,
             time.monotonic() - began,
             tuple(dict.fromkeys(self._aliased)),
@@ -291,13 +307,19 @@ def _is_compiled(outcomes: Outcomes) -> bool:
     return any(isinstance(outcome, Ran | Built) for outcome in outcomes.values())
 
 
-def _not_compiled(case: Case, compiled: Set[int], refused: Mapping[int, str]) -> Iterator[str]:
+def _not_compiled(calls: _Calls) -> Iterator[str]:
     """A line for each operator or function of the model with calls that no lane compiled. `Checked.not_run` has the
     reasons why the whole case was not."""
-    left = [call for call in given_calls(case) if not compiled >= set(call.numbers)]
-    reasons = [next((refused[number] for number in call.numbers if number in refused), "") for call in left]
+    left = [call for call in given_calls(calls.case) if not calls.compiled >= set(call.numbers)]
+    reasons = [next((calls.reasons[number] for number in call.numbers if number in calls.reasons), "") for call in left]
     for (title, why), times in Counter((call.title, why) for call, why in zip(left, reasons, strict=True)).items():
         yield f"{title} ({number_of(times, 'time')}): {why or 'no lane compiled it'}"
+
+
+def _fullest(reasons: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The reasons of lanes without those that another one has too, with what the lane ran beside."""
+    with_rest = {(lane, why.partition(WITHOUT)[0]) for lane, why in reasons if WITHOUT in why}
+    return [each for each in reasons if each not in with_rest]
 
 
 def _only_compiled(outcomes: Sequence[tuple[LaneSpec, Outcome]]) -> Iterator[str]:
