@@ -123,6 +123,8 @@ class Dialect:
     check_given       raises `Invalid` unless the bytes of a given model may be read. What a dialect does not name says
                       that no case of it has a given model, and so does `cut_given`
     cut_given         a part of the bytes of a given model, as `generators.torch.cut_given` says
+    calls_of_given    for each call of a given model, in order, the function of the model that it calls, or "", and the
+                      names of its results; nothing where models have no functions
     text              the lines of a call, for people
     called            what a call calls, as reports name it: torch.add, Conv
     written           how a call is written, for titles: "in If"; "" where that does not matter
@@ -157,6 +159,7 @@ class Dialect:
     cut_given: Callable[[bytes, Mapping[str, Input], Mapping[str, TensorType]], tuple[bytes, tuple[str, ...]]] = (
         _refuse_given
     )
+    calls_of_given: Callable[[bytes], Sequence[tuple[str, tuple[str, ...]]]] = lambda model: ()
     text: Callable[[Node], list[str]]
     called: Callable[[Graph, Node], str]
     written: Callable[[Node], str] = lambda node: ""

@@ -7,7 +7,7 @@ reaches the size of the number itself: then zero is right there, and so may be a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -47,6 +47,7 @@ class JudgedElements:
     judged_floats     how many floats are judged
     different_floats  how many different numbers the judged floats of one output are, of the output with the most
     undefined         the rows of `generators.undefined` that hold for a node
+    of_none           the outputs without a judged element, by number, each with the reasons
     """
 
     elements: int
@@ -56,6 +57,7 @@ class JudgedElements:
     judged_floats: int = 0
     different_floats: int = 0
     undefined: tuple[str, ...] = ()
+    of_none: tuple[tuple[int, Counter[Unjudged]], ...] = ()
 
     @property
     def judged(self) -> int:
@@ -90,6 +92,13 @@ def why_none(case: Case, found: JudgedElements) -> str:
     return f"no value of {', '.join(dict.fromkeys(case.graph.ops))} is judged: {reasons}"
 
 
+def unjudged_outputs(case: Case, found: JudgedElements) -> Iterator[tuple[str, str]]:
+    """The outputs without a judged element, each with the reasons."""
+    for number, reasons in found.of_none:
+        texts = [f"{reason}{_detail(case, found, reason)}" for reason, _ in reasons.most_common()]
+        yield case.graph.outputs[number], "; ".join(texts)
+
+
 def _detail(case: Case, found: JudgedElements, reason: Unjudged) -> str:
     if reason is Unjudged.OPEN and found.undefined:
         return f" ({'; '.join(row.what for row in ROWS if row.name in found.undefined)})"
@@ -118,13 +127,16 @@ def judged_elements(outcomes: Outcomes, lanes: Collection[LaneSpec]) -> JudgedEl
     roundings = sorted({rounding_in(lane) for lane in ran})
     unjudged = Counter[Unjudged]()
     judged_floats = different_floats = 0
-    for each in right:
+    of_none = []
+    for number, each in enumerate(right):
         reasons, judged = _judged(each, roundings, bool(undefined))
         unjudged += reasons
+        of_none += [(number, reasons)] if reasons and not judged.any() else []
         if holds_floats(each.eager):
             judged_floats += int(np.count_nonzero(judged))
             different_floats = max(different_floats, np.unique(each.eager[judged].astype(np.float64)).size)
-    return JudgedElements(elements, unjudged, overflow, has_floats, judged_floats, different_floats, undefined)
+    floats = has_floats, judged_floats, different_floats
+    return JudgedElements(elements, unjudged, overflow, *floats, undefined, tuple(of_none))
 
 
 def _judged(

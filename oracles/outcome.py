@@ -257,13 +257,21 @@ def why_no_result(outcome: Outcome) -> str:
         case Broken(stage=stage, error=error):
             return f"difftvm's own code failed in {stage}: {error.splitlines()[0]}"
         case Raised(stage=stage, type=type, message=message):
-            return f"{stage}: {type}: {message.splitlines()[0] if message else ''}"
+            return f"{stage}: {type}: {_first_statement(message)}"
         case Died(stage=stage, cause=cause, code=code):
             return f"{stage}: its process ended ({cause} {code})"
         case TimedOut(stage=stage, seconds=seconds):
             return f"{stage}: no result after {seconds:g} s"
         case _:
             assert_never(outcome)
+
+
+def _first_statement(message: str) -> str:
+    """The first line with text of a message. Where it ends with a colon, what follows belongs to it: "with the errors:
+    FCmp instructions require floats"."""
+    lines = [line for each in message.splitlines() if (line := each.strip())]
+    number = next((number for number, line in enumerate(lines) if not line.endswith(":")), len(lines))
+    return " ".join(lines[: number + 1])
 
 
 def facts_of(outcome: Outcome) -> Facts:

@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shlex import quote
@@ -23,23 +23,43 @@ from fuzzer.lanes.base.availability import CompileOnly, availability
 from fuzzer.minimize import minimize
 from fuzzer.minimize.minimize import Minimized, MinimizeRequest
 from fuzzer.seeds.onnx_file import were_drawn
-from fuzzer.signature.messages import plain_reason
+from fuzzer.signature.in_words import plain_reason
 from fuzzer.system.terminal import number_of
+from fuzzer.triage.eager_values import computed_values
 from fuzzer.triage.investigate import Sighting, sightings
-from fuzzer.triage.refused import WithoutRefused, without_refused
+from fuzzer.triage.refused import kind_of, part_of, titles_of, without_refused
 from fuzzer.triage.reproduce import is_valid, judged_by, judged_run
 from generators.dialect import dialect_named
+from generators.given_calls import given_calls
 from generators.graph import Case, Invalid
 from oracles.finding import Component, Kind
-from oracles.judged_elements import JudgedElements, judged_elements, reasons_in, why_none
+from oracles.judged_elements import JudgedElements, judged_elements, reasons_in, unjudged_outputs, why_none
 from oracles.lane import LaneSpec, is_eager, is_reference
-from oracles.outcome import Built, Outcome, Outcomes, Ran, Result, Unsupported, why_no_result
+from oracles.outcome import Built, Outcome, Outcomes, Raised, Ran, Result, Unsupported, why_no_result
 from oracles.reference import expected
 
 WAIT_SECONDS = 600.0
 """How long a check waits for another process that saves a finding in the same folder."""
 
+MOST_PARTS = 8
+"""How often the rest of a model is run after one failure more."""
+
+FAILS = "TVM fails on it, or on one like it"
+"""Why no lane compiled a call. A finding says more."""
+
+WITHOUT = "; it ran the rest, without "
+
 _saving = threading.Lock()
+
+
+@dataclass(slots=True)
+class _Calls:
+    """The calls of a case, which those at other sizes have too: those that a lane compiled, in whatever sizes, by their
+    numbers, and why it compiled none of the others."""
+
+    case: Case
+    compiled: frozenset[int] = frozenset()
+    reasons: dict[int, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -68,61 +88,116 @@ class ModelCheck:
     in_form: bool = False
     failures: list[FoundFailure] = field(default_factory=list)
     failures_of_form: list[FoundFailure] = field(default_factory=list)
-    _outcomes: list[tuple[LaneSpec, Outcome]] = field(default_factory=list)
+    _ran: list[str] = field(default_factory=list)
+    _not_run: list[tuple[str, str]] = field(default_factory=list)
     _not_confirmed: list[str] = field(default_factory=list)
-    _not_covered: list[str] = field(default_factory=list)
+    _calls: dict[tuple[tuple[str, ...], tuple[str, ...]], _Calls] = field(default_factory=dict)
     _not_judged: list[str] = field(default_factory=list)
+    _judged_outputs: set[str] = field(default_factory=set)
+    _unjudged_outputs: dict[str, str] = field(default_factory=dict)
     _judged: int = 0
     _unjudged: Counter[str] = field(default_factory=Counter)
     _aliased: list[str] = field(default_factory=list)
     _elsewhere: list[str] = field(default_factory=list)
     _refused: dict[LaneSpec, Mapping[int, str]] = field(default_factory=dict)
-    _rests: int = 0
+    _failing: dict[LaneSpec, frozenset[int]] = field(default_factory=dict)
+    _parts: int = 0
     _not_given: str = ""
 
     def run(self, case: Case) -> None:
-        """Run and judge a case. Confirm, reduce and save what fails. Where lanes do not support some of its calls, they
-        run the others, too. Raise `Invalid` where the reference refuses the case."""
-        every = range(len(case.graph.nodes))
-        ends = self._run(case, self.lanes, every, in_form=self.in_form)
-        compiled = set(every) if _is_compiled(ends) else set[int]()
+        """Run and judge a case. Confirm, reduce and save what fails. Where lanes do not support some of its calls, or
+        fail on some, they run the others, too. Raise `Invalid` where the reference refuses the case."""
+        every = frozenset(range(len(case.graph.nodes)))
+        ends = self._run(case, self.lanes, sorted(every), in_form=self.in_form)
+        compiled = every if _is_compiled(ends) else frozenset[int]()
         refused: dict[int, str] = {}
+        without: dict[LaneSpec, frozenset[int]] = {}
         for rest in without_refused(self.lab.run, case, ends, self._refused):
             self._refused |= dict.fromkeys(rest.lanes, rest.refused)
             refused = {**rest.refused, **refused}  # the words of the first lane, which reads no file of an exporter
             if not rest.case:
                 continue
-            left = [number for number in every if number not in rest.refused]
-            done = self._run_rest(rest, left)
-            compiled |= set(left) if _is_compiled(done) else set()
-            ends |= {lane: _with_rest(case, rest, ends[lane]) for lane in done}
-        self._outcomes += ends.items()
-        self._not_covered += _not_compiled(case, compiled, refused)
+            left = every.difference(rest.refused)
+            done = self._run_part(rest.case, rest.lanes, left, in_form=self.in_form or rest.in_form)
+            self._not_given = self._not_given or ("a part of it is no program of its own" if rest.in_form else "")
+            compiled |= left if _is_compiled(done) else frozenset()
+            without |= {lane: every - left for lane, outcome in done.items() if isinstance(outcome, Ran | Built)}
+        for lanes, left in self._without_failing(case, counted=not compiled):
+            compiled |= left
+            without = {**dict.fromkeys(lanes, every - left), **without}
+        self._note(ends, {lane: titles_of(case, numbers) for lane, numbers in without.items()})
+        failing = (number for numbers in self._failing.values() for number in _alike(case, numbers))
+        names = tuple(case.given.made.values()) if case.given else ()
+        calls = self._calls.setdefault((case.graph.ops, names), _Calls(case))
+        calls.compiled |= compiled
+        calls.reasons |= dict.fromkeys(failing, FAILS) | refused
 
-    def _run_rest(self, rest: WithoutRefused, numbers: Sequence[int]) -> dict[LaneSpec, Outcome]:
-        """Run a case without what lanes refuse. Return nothing where the reference refuses the rest."""
-        assert rest.case is not None
+    def _without_failing(self, case: Case, *, counted: bool) -> Iterator[tuple[Sequence[LaneSpec], frozenset[int]]]:
+        """Run the case without the calls on which lanes fail, and without those like them, until these lanes fail no
+        more: one failure hides those of other calls. Yield the lanes that compiled the rest, and its calls."""
+        every = range(len(case.graph.nodes))
+        tried: dict[LaneSpec, frozenset[int]] = {}
+        for _ in range(MOST_PARTS):
+            groups: dict[frozenset[int], list[LaneSpec]] = {}
+            for lane, failing in self._failing.items():
+                left = frozenset(every).difference(_alike(case, failing), self._refused.get(lane, {}))
+                if left and tried.get(lane) != left:
+                    groups.setdefault(left, []).append(lane)
+            computed = computed_values(self.lab.run, case) if groups else {}
+            for left, lanes in groups.items():
+                tried |= dict.fromkeys(lanes, left)
+                part = part_of(case, lanes[0], left, computed) if computed else None
+                if part and _is_compiled(self._run_part(part, lanes, left, in_form=self.in_form, counted=counted)):
+                    counted = False
+                    yield lanes, left
+
+    def _run_part(
+        self, part: Case, lanes: Sequence[LaneSpec], numbers: Set[int], *, in_form: bool, counted: bool = True
+    ) -> dict[LaneSpec, Outcome]:
+        """Run a part of the model with these calls. Return nothing where the reference refuses it."""
         try:
-            done = self._run(rest.case, rest.lanes, numbers, in_form=self.in_form or rest.in_form)
+            done = self._run(part, lanes, sorted(numbers), in_form=in_form, counted=counted)
         except Invalid:
             return {}
-        self._outcomes += done.items()
-        self._rests += 1
-        self._not_given = self._not_given or ("a part of it is no program of its own" if rest.in_form else "")
+        self._note(done, {})
+        self._parts += 1
         return done
 
+    def _note(self, ends: Outcomes, without: Mapping[LaneSpec, Sequence[str]]) -> None:
+        """Note how lanes ended, and the operators without which they ran the rest."""
+        for lane, outcome in ends.items():
+            if isinstance(outcome, Ran | Built):
+                self._ran.append(lane.name)
+            elif why := plain_reason(outcome):
+                left_out = without.get(lane, ())
+                rest = f"{WITHOUT}{some_of(left_out, ', ')}" if left_out else ""
+                self._not_run.append((lane.name, f"{why}{rest}"))
+
+    def _note_outputs(self, case: Case, found: JudgedElements) -> None:
+        """Note which outputs have a judged element, and why others have none, by their names in the model."""
+        names = {**case.given.names, **case.given.made} if case.given else {}
+        without = {names.get(own, own): (own, why) for own, why in unjudged_outputs(case, found)}
+        self._judged_outputs |= {names.get(own, own) for own in case.graph.outputs} - without.keys()
+        makers = {value.name: node.title for node in case.graph.nodes for value in node.results}
+        for name, (own, why) in without.items() if not found.none else ():
+            line = f"no value of the output `{name}` of {makers.get(own, 'the model')} is judged: {why}"
+            self._unjudged_outputs.setdefault(name, line)
+
     def _run(
-        self, case: Case, lanes: Sequence[LaneSpec], numbers: Sequence[int], *, in_form: bool
+        self, case: Case, lanes: Sequence[LaneSpec], numbers: Sequence[int], *, in_form: bool, counted: bool = True
     ) -> dict[LaneSpec, Outcome]:
-        """Run and judge a case, and return how the lanes ended. `numbers` are those of its calls in the model."""
+        """Run and judge a case, and return how the lanes ended. `numbers` are those of its calls in the model. Where it
+        is `counted`, its elements are among those of the model."""
         result, every = _run(self.lab, case, lanes, self.drawn)
         own = [(lane, outcome) for lane, outcome in result.outcomes.items() if lane in self.lanes]
-        self._outcomes += _absent(result.outcomes)
+        self._note(dict(_absent(result.outcomes)), {})
         found = judged_elements(result.outcomes, self.lanes)
-        self._judged += found.judged
-        self._unjudged.update(dict(reasons_in(case, found)))
+        if counted:
+            self._judged += found.judged
+            self._unjudged.update(dict(reasons_in(case, found)))
         if _is_compiled(dict(own)):
             self._not_judged += [*_only_compiled(own), *_not_judged(case, result.outcomes, found)]
+            self._note_outputs(case, found)
         failing = []
         for each in every:
             if not fails_check(each.finding.kind, aliasing=self.aliasing):
@@ -133,25 +208,29 @@ class ModelCheck:
                 failing.append(each)
         for sighting, done in self._investigated(case, failing):
             places = tuple(numbers[number] for number in done.nodes)
+            at_fault = places if self.reduce else [numbers[number] for number in _pointed(case, sighting)]
             if done.folder:
                 failure = _failure(replace(done, nodes=places), sighting, done.folder, self.preload)
                 (self.failures_of_form if in_form else self.failures).append(failure)
+                for lane in sighting.lanes:
+                    self._failing[lane] = self._failing.get(lane, frozenset()) | set(at_fault)
             elif line := _not_confirmed(done):
                 self._not_confirmed.append(line)
         return dict(own)
 
     def checked(self, cases: int, not_covered: Sequence[str], not_given: str, began: float) -> Checked:
         """What ran. `began` is a time of `time.monotonic`."""
-        reasons = ((lane.name, why) for lane, outcome in self._outcomes if (why := plain_reason(outcome)))
+        lacking = [line for calls in self._calls.values() for line in _not_compiled(calls)]
+        unjudged = [line for name, line in self._unjudged_outputs.items() if name not in self._judged_outputs]
         return Checked(
-            tuple(dict.fromkeys(lane.name for lane, out in self._outcomes if isinstance(out, Ran | Built))),
-            tuple(dict.fromkeys(reasons)),
+            tuple(dict.fromkeys(self._ran)),
+            tuple(dict.fromkeys(_fullest(self._not_run))),
             tuple(self._not_confirmed),
-            tuple(dict.fromkeys((*not_covered, *self._not_covered))),
-            cases + self._rests,
+            tuple(dict.fromkeys((*not_covered, *lacking))),
+            cases + self._parts,
             time.monotonic() - began,
             tuple(dict.fromkeys(self._aliased)),
-            tuple(dict.fromkeys(self._not_judged)),
+            tuple(dict.fromkeys((*self._not_judged, *unjudged))),
             tuple(dict.fromkeys(self._elsewhere)),
             not_given or self._not_given,
             tuple(self.failures_of_form),
@@ -200,6 +279,19 @@ def _run(lab: Lab, case: Case, lanes: Sequence[LaneSpec], drawn: Sequence[str]) 
     return result, sightings(finding for finding in findings if finding.lane in lanes)
 
 
+def _pointed(case: Case, sighting: Sighting) -> list[int]:
+    """The call at which a lane raised, by its number, where the exception tells it."""
+    evidence = sighting.finding.evidence
+    pointed = evidence.facts.pointed if isinstance(evidence, Raised) else ""
+    return [number for number, node in enumerate(case.graph.nodes) if pointed in {each.name for each in node.results}]
+
+
+def _alike(case: Case, numbers: Set[int]) -> list[int]:
+    """These calls, and those that importers treat alike."""
+    kinds = {kind_of(case.graph, number) for number in numbers}
+    return [number for number in range(len(case.graph.nodes)) if kind_of(case.graph, number) in kinds]
+
+
 def _absent(outcomes: Outcomes) -> Iterator[tuple[LaneSpec, Outcome]]:
     """onnxruntime, where it does not support the file: the witness alone judges."""
     yield from ((lane, out) for lane, out in outcomes.items() if is_eager(lane) and isinstance(out, Unsupported))
@@ -215,18 +307,19 @@ def _is_compiled(outcomes: Outcomes) -> bool:
     return any(isinstance(outcome, Ran | Built) for outcome in outcomes.values())
 
 
-def _with_rest(case: Case, rest: WithoutRefused, outcome: Outcome) -> Outcome:
-    """The refusal of a whole case by a lane that ran the rest of it."""
-    assert isinstance(outcome, Unsupported)
-    return replace(outcome, reason=f"{outcome.reason}; it ran the rest, without {some_of(rest.titles(case), ', ')}")
-
-
-def _not_compiled(case: Case, compiled: Collection[int], refused: Mapping[int, str]) -> Iterator[str]:
-    """A line for each operator of a case with calls that no lane compiled. `Checked.not_run` has the reasons why the
-    whole case was not."""
-    left = [number for number in range(len(case.graph.nodes)) if number not in compiled]
-    for (title, why), times in Counter((case.graph.ops[number], refused.get(number, "")) for number in left).items():
+def _not_compiled(calls: _Calls) -> Iterator[str]:
+    """A line for each operator or function of the model with calls that no lane compiled. `Checked.not_run` has the
+    reasons why the whole case was not."""
+    left = [call for call in given_calls(calls.case) if not calls.compiled >= set(call.numbers)]
+    reasons = [next((calls.reasons[number] for number in call.numbers if number in calls.reasons), "") for call in left]
+    for (title, why), times in Counter((call.title, why) for call, why in zip(left, reasons, strict=True)).items():
         yield f"{title} ({number_of(times, 'time')}): {why or 'no lane compiled it'}"
+
+
+def _fullest(reasons: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The reasons of lanes without those that another one has too, with what the lane ran beside."""
+    with_rest = {(lane, why.partition(WITHOUT)[0]) for lane, why in reasons if WITHOUT in why}
+    return [each for each in reasons if each not in with_rest]
 
 
 def _only_compiled(outcomes: Sequence[tuple[LaneSpec, Outcome]]) -> Iterator[str]:

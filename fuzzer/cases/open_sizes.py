@@ -37,10 +37,11 @@ def lanes_of_given(case: Case, lanes: Sequence[LaneSpec]) -> tuple[LaneSpec, ...
     """The lanes. Where the given model of the case leaves sizes open, those that can compile it so do it."""
     if case.given is None or not case.given.open:
         return tuple(lanes)
-    return tuple(map(_opened, lanes))
+    return tuple(map(opened, lanes))
 
 
-def _opened(lane: LaneSpec) -> LaneSpec:
+def opened(lane: LaneSpec) -> LaneSpec:
+    """The lane that leaves the open sizes of a given model open; the same one where none can."""
     if lane.symbolic or lane.given_sizes or not lane.importer.row.reads.may_be_open:
         return lane
     return replace(lane, name=f"{lane.name}-symbolic", symbolic=True)

@@ -18,6 +18,7 @@ from fuzzer.api.checked import Checked, NothingRan
 from fuzzer.api.finding_error import FindingError
 from fuzzer.api.found_failure import FoundFailure
 from fuzzer.api.model_cases import ModelCases
+from fuzzer.cases.open_sizes import opened
 from fuzzer.commands.model_options import InputFiles, OpenSizes, open_sizes
 from fuzzer.commands.options import JsonFlag, PreloadFile
 from fuzzer.commands.with_options import with_options
@@ -180,6 +181,7 @@ def _lines(
 def _facts(checked: Checked, wrong: set[str]) -> Iterator[str]:
     """The paths with what came of each, and what was not judged, with the reasons."""
     ways = {lane.name: way(lane, given=not checked.not_given) for lane in EVERY_LANE}
+    ways |= {opened(lane).name: f"{ways[lane.name]}, open sizes stay open" for lane in EVERY_LANE if not lane.symbolic}
     without_verdict = {line.partition(": ")[0] for line in checked.not_judged}
     in_part = dict(checked.not_run).keys() & set(checked.ran)
     for lane in checked.ran:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from fuzzer.signature.frames import function_that_raised
 from fuzzer.signature.message_table import CHECKER, MESSAGES
 from fuzzer.signature.messages import frames_of, readable
-from oracles.outcome import Raised
+from oracles.outcome import Outcome, Raised, why_no_result
 
 ROWS = tuple((re.compile(pattern), texts) for pattern, *texts in MESSAGES)
 _OF_CHECKER = tuple((re.compile(pattern), text) for pattern, text in CHECKER)
@@ -27,6 +27,14 @@ OF_PYTHON = ("AttributeError", "IndexError", "KeyError", "ZeroDivisionError")
 def in_words(raised: Raised) -> tuple[str, ...]:
     """What the exception says, the fullest text first: what follows "it fails: ". Empty where it has no message."""
     return tuple(dict.fromkeys(_texts(raised)))
+
+
+def plain_reason(outcome: Outcome) -> str:
+    """Why a lane gave no result, in one line; "" where it gave one. Where an exporter says that something else failed,
+    it is that."""
+    if isinstance(outcome, Raised) and (words := in_words(outcome)):
+        return f"{outcome.stage}: {outcome.type}: {words[0].removeprefix(f'{outcome.type}: ')}"
+    return why_no_result(outcome)
 
 
 def _texts(raised: Raised) -> Iterator[str]:

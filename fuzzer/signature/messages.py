@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 
-from oracles.outcome import Frame, Outcome, Raised, why_no_result
+from oracles.outcome import Frame, Raised
 
 LENGTH = 300
 """The largest length of a skeleton, in characters. The rest of longer messages is dumps of objects."""
@@ -167,13 +166,6 @@ def tells_of_a_cause(message: str) -> bool:
     """Whether the message is of an exporter that says that something else failed, and what: `core_message` is then not
     the text of the exception itself."""
     return _CAUSE.search(_COLOURS.sub("", message)) is not None
-
-
-def plain_reason(outcome: Outcome) -> str:
-    """Why a lane gave no result, in one line without colours: what caused it, where an exporter says that something
-    else failed; "" where it gave one."""
-    cause = replace(outcome, message=core_message(outcome.message)) if isinstance(outcome, Raised) else outcome
-    return why_no_result(cause)
 
 
 def frames_of(raised: Raised) -> tuple[Frame, ...]:

@@ -1,4 +1,5 @@
-"""The values that the eager reference (PyTorch, or onnxruntime) computes for the results of all nodes of a graph."""
+"""The values that the eager reference (PyTorch, or onnxruntime) computes for the results of all nodes of a graph; the
+witness computes them where onnxruntime does not support the file."""
 
 from __future__ import annotations
 
@@ -6,16 +7,22 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from fuzzer.isolate.fleet import RunLanes
-from fuzzer.lanes import eager_of
+from fuzzer.lanes import eager_of, references_of
 from fuzzer.triage.undisturbed import undisturbed
 from generators.graph import Array, Case
-from oracles.outcome import Outcomes, Ran
+from oracles.lane import is_witness
+from oracles.outcome import Outcomes, Unsupported
+from oracles.reference import eager_run
 
 
 def computed_values(run: RunLanes, case: Case) -> Mapping[str, Array]:
     """Return the computed value of each node's results by name, or {} if the reference fails."""
-    everything = with_every_value(case)
-    return values_in(everything, undisturbed(run)(everything, (eager_of(case.graph.dialect),)).outcomes)
+    everything, dialect = with_every_value(case), case.graph.dialect
+    outcomes = undisturbed(run)(everything, (eager_of(dialect),)).outcomes
+    if isinstance(outcomes[eager_of(dialect)], Unsupported):
+        witnesses = tuple(lane for lane in references_of(dialect) if is_witness(lane))
+        outcomes = {**outcomes, **(undisturbed(run)(everything, witnesses).outcomes if witnesses else {})}
+    return values_in(everything, outcomes)
 
 
 def with_every_value(case: Case) -> Case:
@@ -32,8 +39,5 @@ def written_plainly(case: Case) -> Case:
 
 def values_in(everything: Case, outcomes: Outcomes) -> Mapping[str, Array]:
     """Return the reference's outputs of a case by name, or {} if it failed."""
-    match outcomes[eager_of(everything.graph.dialect)]:
-        case Ran(outputs=outputs):
-            return dict(zip(everything.graph.outputs, outputs, strict=True))
-        case _:
-            return {}
+    ran = eager_run(outcomes)
+    return dict(zip(everything.graph.outputs, ran.outputs, strict=True)) if ran else {}

@@ -6,7 +6,7 @@ compute becomes inputs, with the numbers of the reference.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from fuzzer.isolate.fleet import RunLanes
@@ -15,7 +15,8 @@ from fuzzer.triage.proposals import checked
 from fuzzer.triage.reducers import Subject
 from fuzzer.triage.reducers.base import cut
 from fuzzer.triage.reproduce import ended_after
-from generators.graph import Array, Case, Invalid, Node
+from generators.given_calls import given_calls
+from generators.graph import Array, Case, Graph, Invalid, Node
 from generators.part_of_given import with_part_of_given
 from oracles.lane import LaneSpec
 from oracles.outcome import Outcomes, Stage, Unsupported, why_no_result
@@ -44,8 +45,14 @@ class WithoutRefused:
     in_form: bool = False
 
     def titles(self, whole: Case) -> list[str]:
-        """The operators that are refused, each once: "`lgamma`"."""
-        return list(dict.fromkeys(f"`{whole.graph.nodes[number].title}`" for number in self.refused))
+        """The operators and functions that are refused."""
+        return titles_of(whole, self.refused.keys())
+
+
+def titles_of(case: Case, numbers: Set[int]) -> list[str]:
+    """The operators and functions of a model that have these calls of its case, each once: "`lgamma`"."""
+    calls = [each for each in given_calls(case) if any(number in numbers for number in each.numbers)]
+    return list(dict.fromkeys(f"`{each.title}`" for each in calls))
 
 
 def without_refused(
@@ -136,15 +143,11 @@ class _Search:
         self.refused |= dict.fromkeys(numbers, why)
         if len(numbers) > 1:
             return
-        kind = self._kind(numbers[0])
+        graph = self.case.graph
+        kind = kind_of(graph, numbers[0])
         for each in later:
-            if self._kind(each) == kind and (part := self._only([each])) and (words := self.refusal(part)):
+            if kind_of(graph, each) == kind and (part := self._only([each])) and (words := self.refusal(part)):
                 self.refused[each] = words
-
-    def _kind(self, number: int) -> tuple[object, ...]:
-        node = self.case.graph.nodes[number]
-        types = [(type.dtype, type.rank) for type in self.case.graph.arg_types(node)]
-        return node.op, sorted((name, repr(value)) for name, value in node.attrs.items()), types
 
     def refusal(self, part: Case) -> str:
         """The words with which the lane refuses a part; "" where it does not."""
@@ -154,14 +157,25 @@ class _Search:
         return why_no_result(outcome) if isinstance(outcome, Unsupported) else ""
 
     def _only(self, numbers: Sequence[int]) -> Case | None:
-        """The case with these calls only, or None. A part of a given model is one of its own."""
-        part = only(self.case, self.lane, numbers, self.computed)
-        if part is None or self.case.given is None:
-            return part
-        try:
-            return with_part_of_given(self.case, part)
-        except Invalid:
-            return None
+        return part_of(self.case, self.lane, numbers, self.computed)
+
+
+def kind_of(graph: Graph, number: int) -> tuple[object, ...]:
+    """What calls that an importer treats alike have in common: the row, the attributes, and dtypes and ranks."""
+    node = graph.nodes[number]
+    types = tuple((type.dtype, type.rank) for type in graph.arg_types(node))
+    return node.op, tuple(sorted((name, repr(value)) for name, value in node.attrs.items())), types
+
+
+def part_of(case: Case, lane: LaneSpec, numbers: Collection[int], computed: Mapping[str, Array]) -> Case | None:
+    """As `only`, with that part of the given model, where the case has one. None where it cannot be cut so."""
+    part = only(case, lane, numbers, computed)
+    if part is None or case.given is None:
+        return part
+    try:
+        return with_part_of_given(case, part)
+    except Invalid:
+        return None
 
 
 def only(case: Case, lane: LaneSpec, numbers: Collection[int], computed: Mapping[str, Array]) -> Case | None:

@@ -42,6 +42,7 @@ DIALECT = Dialect(
     check=function_of("generators.onnx.check:check_file"),
     check_given=lambda model: None,  # processes of lanes check it: a parser in C++ reads the file
     cut_given=function_of("generators.onnx.cut_given:cut_given"),
+    calls_of_given=function_of("generators.onnx.calls_of_given:calls_of_given"),
     text=function_of("generators.onnx.written:text"),
     called=lambda graph, node: node.title,
     written=function_of("generators.onnx.written:written"),

@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 from fakes import CASE, TORCH_ENVELOPE, TVM, expect, references
 
-from oracles.judged_elements import JudgedElements, Unjudged, elements_line, judged_elements, reasons_in, why_none
+from oracles.judged_elements import (
+    JudgedElements,
+    Unjudged,
+    elements_line,
+    judged_elements,
+    reasons_in,
+    unjudged_outputs,
+    why_none,
+)
 from oracles.lane import LaneSpec
 from oracles.outcome import Facts, Outcome, Ran, Unsupported
 from oracles.outcome import Stage as LaneStage
@@ -117,3 +125,10 @@ def test_without_references_it_is_still_known_that_there_are_floats() -> None:
     outcomes: dict[LaneSpec, Outcome] = {**references(right), TVM: Ran((right.eager,))}
     outcomes[TORCH_ENVELOPE] = Unsupported(LaneStage.RUN, "why")
     assert judged_elements(outcomes, [TVM]).has_floats
+
+
+def test_an_output_without_a_judged_element_has_its_reasons() -> None:
+    """An output without elements is none."""
+    two = replace(CASE, graph=replace(CASE.graph, outputs=("x0", "v0", "x0")))
+    found = counted(expect([1.0, 2.0], envelope=[0.0, 5.0]), expect([1.0, 2.0], envelope=9.0), expect([]))
+    assert list(unjudged_outputs(two, found)) == [("v0", "the tolerance is as wide as the number")]

@@ -14,17 +14,18 @@ from generators.onnx.call import Call
 from generators.onnx.operator import NodeForm
 from generators.onnx.ops.axes import axis_in
 from generators.onnx.schema import OLDEST
-from generators.onnx.unlisted import UnlistedForm
+from generators.onnx.unlisted import UnlistedForm, written
 from generators.op import Types
 from generators.shared.sizes import product
 from generators.table import TABLE
 
 
 def needed(node: Node, place: int, types: Types) -> Domain:
-    """The domain that a node needs for its operand number `place`; any for one without a row."""
+    """The domain that a node needs for its operand number `place`. For one without a row only the lengths of sequences
+    are known."""
     form = TABLE[node.op].source
     if isinstance(form, UnlistedForm):
-        return ANY
+        return _of_unlisted(node, place, types)
     assert isinstance(form, NodeForm)
     call = form.call(types, node.attrs)
     name = call.names[place]
@@ -33,6 +34,18 @@ def needed(node: Node, place: int, types: Types) -> Domain:
         return indices(call)
     of_floats = types[place].dtype.is_float
     return common([domain for other, floats, domain in _drawn(node.op) if (other, floats) == (name, of_floats)])
+
+
+RECURRENT = ("GRU", "LSTM", "RNN")
+LENGTHS = 4
+"""The number of their input with the lengths of the sequences."""
+
+
+def _of_unlisted(node: Node, place: int, types: Types) -> Domain:
+    inputs = written(str(node.attrs["node"])).inputs
+    if node.title in RECURRENT and len(inputs) > LENGTHS and inputs[LENGTHS] == f"a{place}":
+        return within(1, types[0].sizes[0])
+    return ANY
 
 
 def copies(node: Node, place: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -256,6 +256,52 @@ def test_the_rest_of_a_file_is_checked_where_tvm_refuses_an_operator(tmp_path: P
     assert (found.kind, found.operators, found.nodes) == ("wrong-value", ("Relu",), (0,))
 
 
+def in_file(path: Path, nodes: Sequence[onnx.NodeProto], *results: str, functions: Sequence[Any] = ()) -> Path:
+    """A file with the input x and these results, all float32[2,2]."""
+    x, *outputs = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 2]) for name in ("x", *results))
+    opsets = [helper.make_opsetid("", 17), *([helper.make_opsetid("own", 1)] if functions else ())]
+    graph = helper.make_graph(nodes, "g", [x], outputs)
+    onnx.save(helper.make_model(graph, functions=functions, opset_imports=opsets, ir_version=8), path)
+    return path
+
+
+def test_a_failure_hides_no_other_failure_of_a_file(tmp_path: Path) -> None:
+    """Neg is not imported, which ends the run of the file, and each Relu is left out."""
+    changed = tmp_path / "changed.py"
+    changed.write_text(f"""{NO_RELU}
+def fails(cls, bb, inputs, attr, params):
+    raise ValueError("no Neg of mine")
+
+onnx_frontend.Neg._impl_v13 = classmethod(fails)
+""")
+    steps = [("Neg", "x", "n"), ("Exp", "n", "e"), ("Neg", "e", "y"), ("Relu", "x", "r"), ("Tanh", "r", "z")]
+    path = in_file(tmp_path / "two.onnx", [helper.make_node(op, [x], [y]) for op, x, y in steps], "y", "z")
+    with pytest.raises(difftvm.FindingError) as error:
+        difftvm.check(path, {"x": -np.ones((2, 2), np.float32)}, preload=changed, folder=tmp_path / "found")
+    assert [(each.kind, each.operators) for each in error.value.findings] == [
+        ("internal-error", ("Neg",)),
+        ("wrong-value", ("Relu",)),
+    ]
+    checked = error.value.checked
+    assert checked is not None
+    assert checked.not_covered == ("Neg (2 times): TVM fails on it, or on one like it",), "TVM compiles Relu"
+    assert checked.not_run == (
+        ("relax-onnx-model-llvm", "import: ValueError: no Neg of mine; it ran the rest, without `Neg`"),
+    )
+    assert (checked.ran, checked.judged) == (("relax-onnx-model-llvm",), 8)
+
+
+def test_a_function_that_tvm_refuses_is_named_and_not_what_it_calls(tmp_path: Path) -> None:
+    inside = [helper.make_node("Abs", ["a"], ["i"]), helper.make_node("Exp", ["i"], ["b"])]
+    function = helper.make_function("own", "Grow", ["a"], ["b"], inside, [helper.make_opsetid("", 17)])
+    nodes = [helper.make_node("Grow", ["x"], ["y"], domain="own"), helper.make_node("Tanh", ["x"], ["z"])]
+    path = in_file(tmp_path / "grow.onnx", nodes, "y", "z", functions=[function])
+    checked = difftvm.check(path, folder=tmp_path)
+    words = "import: The following operators are not supported for frontend ONNX: Grow"
+    assert checked.not_covered == (f"Grow (1 time): {words}",)
+    assert checked.not_run == (("relax-onnx-model-llvm", f"{words}; it ran the rest, without `Grow`"),)
+
+
 def test_a_model_of_one_operator_that_tvm_refuses_has_nothing_to_check(tmp_path: Path) -> None:
     with pytest.raises(Invalid, match=r"^no lane ran: .*Unsupported function types \['digamma\.default'\]$"):
         difftvm.check(Fn(torch.digamma), torch.ones(2), lanes=LANE, folder=tmp_path)
@@ -421,17 +467,45 @@ def test_the_import_loads_no_compiler() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_a_model_of_which_no_value_is_judged_is_not_right(tmp_path: Path) -> None:
-    """The squares are too large for float16: an implementation that rounds them gives 0, another one does not."""
-    path = tmp_path / "norm.onnx"
+def norm_of_halves(path: Path, *more: onnx.NodeProto) -> Path:
+    """y is x / sqrt(x * x) in float16: an implementation that rounds squares that are too large gives 0, another one
+    does not. `more` has one node, which makes the result z."""
     nodes = [
         helper.make_node("Mul", ["x", "x"], ["square"]),
         helper.make_node("Sqrt", ["square"], ["size"]),
         helper.make_node("Div", ["x", "size"], ["y"]),
+        *more,
     ]
-    types = [helper.make_tensor_value_info(name, TensorProto.FLOAT16, [4]) for name in "xy"]
+    types = [helper.make_tensor_value_info(name, TensorProto.FLOAT16, [4]) for name in ("xyz" if more else "xy")]
     graph = helper.make_graph(nodes, "g", types[:1], types[1:])
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    return path
+
+
+def test_an_output_of_which_no_value_is_judged_is_named(tmp_path: Path) -> None:
+    path = norm_of_halves(tmp_path / "norm.onnx", helper.make_node("Relu", ["x"], ["z"]))
+    checked = difftvm.check(path, {"x": np.array([1000, -2000, 3000, 4000], np.float16)}, folder=tmp_path / "found")
+    assert (checked.judged, checked.none_judged) == (4, False)
+    (why,) = checked.not_judged
+    assert why.startswith("no value of the output `y` of Div is judged: ")
+    assert why.endswith("(float16 overflows at Mul, node 0)")
+
+
+def test_the_rest_of_a_file_that_onnxruntime_lacks_is_judged_by_the_evaluator(tmp_path: Path) -> None:
+    """onnxruntime has no kernel of Swish, and TVM does not import it. Tanh reads its result."""
+    types = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in "xy"]
+    nodes = [helper.make_node("Swish", ["x"], ["s"]), helper.make_node("Tanh", ["s"], ["y"])]
+    graph = helper.make_graph(nodes, "g", types[:1], types[1:])
+    path = tmp_path / "swish.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 24)], ir_version=12), path)
+    checked = difftvm.check(path, {"x": np.array([1.0, -2.0], np.float32)}, folder=tmp_path / "found")
+    assert (checked.ran, checked.judged) == (("relax-onnx-model-llvm",), 2)
+    (why,) = checked.not_covered
+    assert why.startswith("Swish (1 time): import: ")
+
+
+def test_a_model_of_which_no_value_is_judged_is_not_right(tmp_path: Path) -> None:
+    path = norm_of_halves(tmp_path / "norm.onnx")
     x = np.array([1000, -2000, 3000, 4000], np.float16)
     checked = difftvm.check(path, {"x": x}, folder=tmp_path / "found")
     assert (checked.judged, checked.none_judged) == (0, True)

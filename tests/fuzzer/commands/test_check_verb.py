@@ -68,6 +68,17 @@ def test_a_model_that_is_right(
     assert lines[3] == "1 case in 6 s"
 
 
+def test_a_lane_that_leaves_sizes_open_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, lines = checked(
+        monkeypatch, capsys, replace(RIGHT, ran=("relax-onnx-model-llvm-symbolic",)), tmp_path / "a.onnx"
+    )
+    along, _, way = lines[1].partition(": ")
+    assert along == "right along relax-onnx-model-llvm-symbolic"
+    assert way == "`from_onnx`, target `llvm`, `tirx.disable_assert`, open sizes stay open"
+
+
 def test_a_model_that_is_wrong(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
