@@ -213,7 +213,9 @@ class Graph:
         return tuple(types[name] for name in self.outputs)
 
     def bind(self, sizes: Mapping[str, int]) -> Graph:
-        """Return the graph with its symbols replaced by sizes."""
+        """Return the graph with its symbols replaced by sizes; the graph itself where it has none."""
+        if not self.symbols:
+            return self
 
         def bound_value(value: Value) -> Value:
             return Value(value.name, value.type.bind(sizes))

@@ -45,7 +45,7 @@ def with_output_that_shows(graph: Graph, bound: Graph) -> Graph:
     """The graph; where it shows little, with one more output: the last result on the way that shows more, if one does.
     `bound` is the graph without its symbols."""
     last = list(_on_the_way(bound))[-1:] if shows_little(bound) else []
-    return replace(graph, outputs=(*graph.outputs, *last))
+    return replace(graph, outputs=(*graph.outputs, *last)) if last else graph
 
 
 def _on_the_way(graph: Graph) -> Iterator[str]:

@@ -55,6 +55,7 @@ def _plain(lane: LaneSpec) -> LaneSpec:
     )
 
 
+@lru_cache(REMEMBERED)
 def additions(lane: LaneSpec) -> tuple[str, ...]:
     """Return what the lane does and its sibling does not, item by item, for readers and for signatures."""
     parts = [
@@ -83,6 +84,7 @@ def covers(lane: LaneSpec, other: LaneSpec) -> bool:
     return _plain(lane) == _plain(other) and set(additions(other)) <= set(additions(lane))
 
 
+@lru_cache(REMEMBERED)
 def changes_program(lane: LaneSpec) -> bool:
     """Whether the lane makes another program, which may round differently.
 

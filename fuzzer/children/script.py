@@ -2,6 +2,9 @@
 
 The file gets its own arguments, folder and `__main__`, and torch as it is installed. difftvm's modules are loaded in
 this process, and the file cannot import them: a finding's script must stand alone.
+
+A script whose bug may kill its process starts itself anew. Here a fork does that: an interpreter would import torch and
+TVM once more, which takes ten times as long as the rest.
 """
 
 from __future__ import annotations
@@ -9,13 +12,18 @@ from __future__ import annotations
 import gc
 import os
 import runpy
+import subprocess
 import sys
 import tempfile
 import traceback
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from fuzzer.lanes.torch.decompositions import forget_decompositions
 from fuzzer.toolchains.toolchain import PACKAGES
+
+RunProcess = Callable[..., subprocess.CompletedProcess[Any]]
 
 
 def run(path: str) -> int:
@@ -27,6 +35,11 @@ def run(path: str) -> int:
     forget_decompositions()
     _hide_own_packages()
     gc.enable()
+    subprocess.run = _with_forks_of(path, subprocess.run)
+    return _ended(path)
+
+
+def _ended(path: str) -> int:
     try:
         runpy.run_path(path, run_name="__main__")
     except SystemExit as end:
@@ -34,6 +47,24 @@ def run(path: str) -> int:
     except BaseException as error:
         return _status_of_exception(error)
     return 0
+
+
+def _with_forks_of(path: str, run_process: RunProcess) -> RunProcess:
+    """`subprocess.run`, where a file that starts itself, without further options, runs in a fork of this process. A
+    process with threads is not forked."""
+
+    def run_or_fork(command: Any, *arguments: Any, **options: Any) -> subprocess.CompletedProcess[Any]:
+        starts_itself = isinstance(command, list) and command[:2] == [sys.executable, path]
+        if not starts_itself or arguments or options or len(os.listdir("/proc/self/task")) > 1:
+            return run_process(command, *arguments, **options)
+        pid = os.fork()
+        if pid == 0:
+            sys.argv = command[1:]
+            os._exit(_ended(path))
+        _, status = os.waitpid(pid, 0)
+        return subprocess.CompletedProcess(command, os.waitstatus_to_exitcode(status))
+
+    return run_or_fork
 
 
 def _hide_own_packages() -> None:

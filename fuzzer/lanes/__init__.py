@@ -154,6 +154,7 @@ EVALUATED_LANES = tuple(
 """The lanes of tier 1, one for each importer of Relax that gives a single module."""
 
 
+@lru_cache(REMEMBERED)
 def plain_of(lane: LaneSpec) -> LaneSpec:
     """The plain lane that imports as a lane of tier 1 does, and compiles."""
     wanted = replace(lane, name="", variant="relax", toolchain="host")

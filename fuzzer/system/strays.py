@@ -15,7 +15,7 @@ import os
 import re
 import resource
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from hashlib import blake2b
 from pathlib import Path
 
@@ -48,7 +48,7 @@ def kill_strays(scratch: Path, keep: int | None = None) -> list[int]:
     killed: list[int] = []
     for _ in range(_ROUNDS):
         kept = {keep, *process_tree.descendants(keep)} if keep else {os.getpid()}
-        strays = [pid for pid in working_in(scratch) if pid not in kept]
+        strays = list(working_in(scratch, kept))
         if not strays:
             break
         for pid in strays:
@@ -61,9 +61,11 @@ def kill_strays(scratch: Path, keep: int | None = None) -> list[int]:
     return list(dict.fromkeys(killed))
 
 
-def working_in(scratch: Path) -> Iterator[int]:
-    """The processes that are marked with `scratch` or a folder in it, or have their temporary folder there."""
-    return (int(name) for name in os.listdir("/proc") if name.isdigit() and _works_in(int(name), scratch))
+def working_in(scratch: Path, but: Set[int] = frozenset()) -> Iterator[int]:
+    """The processes that are marked with `scratch` or a folder in it, or have their temporary folder there, without
+    those of `but`, which are not looked at."""
+    others = (pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if pid not in but)
+    return (pid for pid in others if _works_in(pid, scratch))
 
 
 def _works_in(pid: int, scratch: Path) -> bool:

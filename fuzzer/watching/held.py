@@ -31,32 +31,41 @@ T = TypeVar("T")
 
 
 MOST_COST = 0.02
-"""The largest part of one core that the computation of a value may take."""
+"""The largest part of the CPU time of this process that the computation of a value may take."""
 
 
-NEWS_COST = 0.03
-"""The largest part of one core where there is news."""
+NEWS_COST = 0.05
+"""The largest part of it where there is news."""
+
+LONGEST_SECONDS = 60.0
+"""How long a value is held at most, whatever its computation costs, unless that takes more than `MOST_COST` of a
+core."""
 
 
 class Cached(Generic[T]):
-    """A value that is computed again after `seconds`, or later where that would take more than `MOST_COST` of a core,
-    and once more when the run is over. Where `stamp` returns something new, there is news: then only `NEWS_COST`
-    limits it."""
+    """A value that is computed again after `seconds`, or later where that would take more than `MOST_COST` of the CPU
+    time of this process, and once more when the run is over. Where `stamp` returns something new, there is news: then
+    only `NEWS_COST` limits it. On a machine with other work, this process gets little CPU time in a second: to watch a
+    campaign must not take much of that."""
 
     def __init__(self, seconds: float, ask: Callable[[], T], stamp: Callable[[], object] = lambda: None) -> None:
         self._seconds, self._ask, self._stamp = seconds, ask, stamp
         self._took = 0.0
-        self._held: tuple[float, bool, object, T] | None = None
+        self._held: tuple[float, float, bool, object, T] | None = None
 
     def value(self, now: float, over: bool) -> T:
         stamp = self._stamp()
         if self._held is None or self._is_old(self._held, now, over, stamp):
             began = time.thread_time()
-            self._held = now, over, stamp, self._ask()
+            value = self._ask()
             self._took = time.thread_time() - began
-        return self._held[3]
+            self._held = now, time.process_time(), over, stamp, value
+        return self._held[-1]
 
-    def _is_old(self, held: tuple[float, bool, object, T], now: float, over: bool, stamp: object) -> bool:
-        at, was_over, was, _ = held
-        after = self._took / NEWS_COST if was != stamp else max(self._seconds, self._took / MOST_COST)
-        return was_over is not over or now - at >= after
+    def _is_old(self, held: tuple[float, float, bool, object, T], now: float, over: bool, stamp: object) -> bool:
+        at, used, was_over, was, _ = held
+        if was_over is not over or now - at >= max(LONGEST_SECONDS, self._seconds, self._took / MOST_COST):
+            return True
+        part = NEWS_COST if was != stamp else MOST_COST
+        may_take = time.process_time() - used >= self._took / part
+        return may_take and (was != stamp or now - at >= self._seconds)

@@ -105,6 +105,7 @@ def test_numel_never_overflows() -> None:
 
 def test_bind_replaces_every_symbol() -> None:
     bound = GRAPH.bind({"n": 2, "m": 1})
+    assert bound.bind({"n": 3}) is bound, "nothing is left to bind"
     assert {name: str(type) for name, type in bound.types.items()} == {"x0": "float32[2,3]", "v0": "float32[2,3,1]"}
     assert bound.outputs == GRAPH.outputs
     assert bound.nodes[0].attrs == {"dim": -1}

@@ -18,12 +18,13 @@ from fuzzer.campaign.lanes.lane_records import FLOOR, DistinctFailures, LaneReco
 from fuzzer.campaign.lanes.name_counts import Counts
 from fuzzer.campaign.store.features import of_case
 from fuzzer.signature import signature_of
-from generators.graph import Case
+from generators.graph import Case, Graph
 from generators.table import TABLE
 from oracles.finding import Component, Finding
 from oracles.importers import EXPENSIVE, Importer
 from oracles.lane import LaneSpec, is_relax
 from oracles.outcome import Stage
+from oracles.remembered import remembered
 from oracles.siblings import additions
 from oracles.targets import family_of
 from oracles.transforms import TRANSFORMS_BY_NAME, transform_named
@@ -53,7 +54,7 @@ def _lane_features(lane: LaneSpec, case: Case, behaviour: Sequence[str]) -> Iter
     target, made = lane.target, [name.removeprefix("relax ") for name in behaviour if name.startswith("relax ")]
     kernels_of = family_of(target)
     yield from (f"{PREFIX}{kernels_of} {name}" for name in made)
-    yield from (f"{PREFIX}{kernels_of} {name}" for name in of_case(case.graph) if name.startswith("attr "))
+    yield from (f"{PREFIX}{kernels_of} {name}" for name in _classes_of_attributes(case.graph))
     ops = dict.fromkeys(name.split(" ")[0] for name in made) or dict.fromkeys(case.graph.ops)
     for addition in _additions(lane):
         row = TRANSFORMS_BY_NAME.get(addition)
@@ -61,6 +62,12 @@ def _lane_features(lane: LaneSpec, case: Case, behaviour: Sequence[str]) -> Iter
             yield from (f"{PREFIX}{addition} {node.title}" for node in case.graph.nodes if row.rewrites(TABLE[node.op]))
         else:
             yield from (f"{PREFIX}{addition} {op}" for op in ops)
+
+
+@remembered(1)
+def _classes_of_attributes(graph: Graph) -> tuple[str, ...]:
+    """The features of the attributes of a graph. All candidates of a test have the same."""
+    return tuple(name for name in of_case(graph) if name.startswith("attr "))
 
 
 def _additions(lane: LaneSpec) -> tuple[str, ...]:

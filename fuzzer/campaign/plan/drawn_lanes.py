@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from generators.choice import ChoiceSource
 from generators.graph import Case
@@ -113,8 +114,7 @@ def _protocols(passes: Sequence[str]) -> list[Params]:
 def _sequence(source: ChoiceSource, case: Case, wanted: Transform | None) -> tuple[str, ...]:
     """Draw passes; return their row names in a legal order. Rows of one pass (MetaSchedule-0, MetaSchedule-1, ...)
     count as one."""
-    ops = [TABLE[name] for name in case.graph.rows]
-    chances = [rows for rows in _BY_PASS for _ in range(_MORE_LIKELY if any(map(rows[0].rewrites, ops)) else 1)]
+    chances = _chances(case.graph.rows)
 
     def one() -> Transform:
         return source.choice(source.choice(chances))
@@ -129,6 +129,14 @@ def _sequence(source: ChoiceSource, case: Case, wanted: Transform | None) -> tup
         case _:
             chosen = [one() for _ in range(source.integer(3, 8))]
     return ordered(source, chosen if wanted is None else [wanted, *chosen[1:]])
+
+
+@lru_cache(16)
+def _chances(ops: frozenset[str]) -> tuple[tuple[Transform, ...], ...]:
+    """The rows of each pass, more often where they act on one of the operators. All lanes of a case are drawn from
+    these."""
+    given = [TABLE[name] for name in ops]
+    return tuple(rows for rows in _BY_PASS for _ in range(_MORE_LIKELY if any(map(rows[0].rewrites, given)) else 1))
 
 
 def ordered(source: ChoiceSource, rows: Sequence[Transform]) -> tuple[str, ...]:

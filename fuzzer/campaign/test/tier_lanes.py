@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from fuzzer.campaign.cases.torch.pass_tests import pass_test
 from fuzzer.campaign.lanes.lane_chooser import Chosen, LaneChooser
@@ -21,6 +22,7 @@ from generators.graph import Case
 from oracles.importers import EXPENSIVE, Importer, drawn_importers, plain_importer
 from oracles.lane import LaneSpec, is_relax, is_relay, is_tier_1
 from oracles.outcome import FAILURES, Outcomes, Unsupported, facts_of
+from oracles.siblings import REMEMBERED
 
 EVERYTHING_PERCENT = 2
 """The percentage of tests that run all lanes of `lane_mix.lanes_of`, whatever the chooser has learnt."""
@@ -137,8 +139,13 @@ def _sampled(settings: Settings, case: Case) -> list[LaneSpec]:
     some, and otherwise the others."""
     given = (*settings.lanes.often, *settings.lanes.in_turn)
     lanes = (lane for lane in given if is_relax(lane) and lane.dialect == case.graph.dialect)
-    others = [lane for lane in lanes if replace(lane, toolchain=HOST_NAME) not in _PLAIN]
-    return [lane for lane in others if lane.symbolic == bool(case.graph.symbols)]
+    return [lane for lane in lanes if not _is_plain(lane) and lane.symbolic == bool(case.graph.symbols)]
+
+
+@lru_cache(REMEMBERED)
+def _is_plain(lane: LaneSpec) -> bool:
+    """Whether it is the plain lane of an importer of tier 1, in any toolchain."""
+    return replace(lane, toolchain=HOST_NAME) in _PLAIN
 
 
 def _route(lane: LaneSpec) -> tuple[Importer, str]:

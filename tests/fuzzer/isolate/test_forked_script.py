@@ -88,6 +88,29 @@ sys.exit(1 if {holds} else 3)
     assert run(executor, source) == ScriptRun(1)
 
 
+STARTS_ITSELF = """
+import os, subprocess, sys
+if sys.argv[1:] == ["run"]:
+    sys.exit(3 if "torch" in sys.modules and "fuzzer.children" not in sys.modules else 4)
+if sys.argv[1:] == ["abort"]:
+    os.abort()
+"""
+
+
+@pytest.mark.parametrize(
+    "holds",
+    [
+        "subprocess.run([sys.executable, __file__, 'run']).returncode == 3",
+        "subprocess.run([sys.executable, __file__, 'abort']).returncode == -6",
+        "subprocess.run([sys.executable, __file__, 'run'], timeout=100).returncode == 4",
+        "subprocess.run([sys.executable, '-c', 'import sys; sys.exit(5)']).returncode == 5",
+    ],
+)
+def test_a_script_that_starts_itself_is_forked(executor: Executor, holds: str) -> None:
+    """A fork has torch loaded, and an interpreter has not. With a limit of time, an interpreter is started."""
+    assert run(executor, f"{STARTS_ITSELF}sys.exit(1 if {holds} else 2)") == ScriptRun(1)
+
+
 def test_a_child_that_runs_a_script_leaves_nothing_behind(executor: Executor, tmp_path: Path) -> None:
     before = executor.cpu_seconds
     assert run(executor, "import time\nwhile time.process_time() < 0.3: pass") == ScriptRun(0)

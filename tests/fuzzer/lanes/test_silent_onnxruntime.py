@@ -40,4 +40,4 @@ def test_a_session_starts_no_thread_and_leaves_no_file(tmp_path: Path) -> None:
 @pytest.mark.tvm
 @pytest.mark.smoke
 def test_a_zygote_has_one_thread(executor: Executor) -> None:
-    assert processes.threads(executor._zygote.pid) == 1
+    assert processes.used(executor._zygote.pid).threads == 1

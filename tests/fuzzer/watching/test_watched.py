@@ -6,7 +6,8 @@ import csv
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count, repeat
 from pathlib import Path
 
 import fakes
@@ -119,8 +120,9 @@ def state_left_by_a_kill(folder: Path) -> State:
 
 
 def test_expensive_measurements_are_made_seldom(
-    tmp_path: Path, saved: Path, made_at: Callable[[Path, float], None]
+    tmp_path: Path, saved: Path, made_at: Callable[[Path, float], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("fuzzer.watching.held.MOST_COST", 1.0)  # this process does nothing else
     now, measured = [1000.0], []
 
     def measure(folder: Path, pid: int) -> Resources:
@@ -138,25 +140,43 @@ def test_expensive_measurements_are_made_seldom(
     assert measured == [1000, 1030, 90_000]
 
 
+def cached(monkeypatch: pytest.MonkeyPatch, took: float, stamps: Iterator[int]) -> Callable[[float, float], int]:
+    """What asks for a value that takes this many CPU seconds: at a time, and at a CPU time of the process. It returns
+    how often the value has been computed."""
+    used, computed = [0.0], list[float]()
+
+    def compute() -> None:
+        used[0] += took
+        computed.append(used[0])
+
+    monkeypatch.setattr("fuzzer.watching.held.time.thread_time", lambda: used[0])
+    monkeypatch.setattr("fuzzer.watching.held.time.process_time", lambda: used[0])
+    value = Cached(10.0, compute, lambda: next(stamps))
+
+    def computations(now: float, cpu: float) -> int:
+        used[0] = max(used[0], cpu)
+        value.value(now, False)
+        return len(computed)
+
+    return computations
+
+
 def test_what_takes_long_is_computed_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = iter((0.0, 1.0, 5.0, 5.1, 6.0, 6.0))
-    monkeypatch.setattr("fuzzer.watching.held.time.thread_time", lambda: next(clock))
-    computed: list[int] = []
-    value = Cached(10.0, lambda: computed.append(0))
-    for now in (0, 49, 50, 59, 60):
-        value.value(now, False)
-    assert len(computed) == 3, "at 0; at 50, because it took 1 s; at 60, because then it took 0.1 s"
+    computations = cached(monkeypatch, 0.1, repeat(0))
+    assert computations(0, 0.0) == 1
+    assert computations(20, 5.0) == 1, "it took two per cent of 5 CPU seconds, which this process has not used since"
+    assert computations(30, 5.2) == 2
+    assert computations(35, 50.0) == 2, "it is held for 10 seconds"
+    assert computations(40, 50.0) == 3
+    assert computations(99, 50.2) == 3
+    assert computations(100, 50.2) == 4, "nothing is held for more than a minute"
 
 
-def test_news_are_computed_sooner_and_take_a_small_part_of_a_core(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = iter((0.0, 0.3, 1.0, 1.3))
-    monkeypatch.setattr("fuzzer.watching.held.time.thread_time", lambda: next(clock))
-    computed: list[int] = []
-    stamps = iter(range(10))
-    value = Cached(20.0, lambda: computed.append(0), lambda: next(stamps))
-    for now in (0.0, 9.9, 10.1):
-        value.value(now, False)
-    assert len(computed) == 2, "at 0; at 10.1, because it took 0.3 s, which is three per cent of 10 s"
+def test_news_are_computed_sooner_and_take_a_small_part_of_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    computations = cached(monkeypatch, 0.1, count())
+    assert computations(0.0, 0.0) == 1
+    assert computations(1.0, 2.0) == 1
+    assert computations(1.1, 2.2) == 2, "0.1 s are five per cent of 2 s"
 
 
 def test_rates_are_of_the_last_minute() -> None:
