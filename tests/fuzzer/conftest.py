@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from fuzz_called import Fuzz
 
 from fuzzer.campaign.store.store import Store
+from fuzzer.cli import main
 from fuzzer.findings import finding_file
 from fuzzer.lanes import TVM_LANES
 from fuzzer.signature import signature_of
@@ -72,3 +79,41 @@ def saved(tmp_path: Path) -> Path:
         doc = store.save(raised()[0], VERSIONS)
     assert doc is not None
     return tmp_path / "crashes" / doc.slug
+
+
+@pytest.fixture
+def no_torch(tmp_path: Path) -> str:
+    """A PYTHONPATH on which torch cannot be imported: commands that start the compilers exit with 69."""
+    (tmp_path / "no-torch").mkdir()
+    (tmp_path / "no-torch" / "torch.py").write_text("raise ModuleNotFoundError('no torch here')\n")
+    return str(tmp_path / "no-torch")
+
+
+@pytest.fixture
+def fuzz(tmp_path: Path, no_torch: str, monkeypatch: pytest.MonkeyPatch) -> Fuzz:
+    """`fuzz ...` in this process: starting Python takes a second, and there are a hundred calls."""
+    monkeypatch.setenv("PYTHONPATH", no_torch)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+        command = ["cli.py", *map(str, arguments)]
+        monkeypatch.setattr(sys, "argv", command)
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as ended:
+            main()
+        assert isinstance(ended.value.code, int)
+        return subprocess.CompletedProcess(command, ended.value.code, out.getvalue(), err.getvalue())
+
+    return run
+
+
+@pytest.fixture
+def process(tmp_path: Path, no_torch: str) -> Fuzz:
+    """`fuzz ...` in a process of its own, for commands whose children also write to the terminal."""
+
+    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "fuzzer.cli", *map(str, arguments)]
+        environment = {**os.environ, "PYTHONPATH": f"{no_torch}:{Path(__file__).parents[2]}"}
+        return subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, cwd=tmp_path)
+
+    return run
