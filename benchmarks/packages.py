@@ -134,7 +134,7 @@ def shape(root: Path) -> Iterator[str]:
         if file.name not in rules_of_dialects.OTHER_MEANINGS and any(rules_of_dialects.named_dialects(file)):
             asking.add(file.name)
             counts["lines"] += len({place.line for place in rules_of_dialects.named_dialects(file)})
-            counts["asking"] += len({place.line for place in rules_of_dialects.branches_by_dialect(file)})
+            counts["asking"] += len({place.line for place in rules_of_dialects.questions(file)})
         if rules_of_dialects.ABOUT_IMPORTS.is_about(file.name):
             modules = list(rules_of_dialects.imported_modules(file))
             counts["modules"] += len(modules)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+from fuzz_called import Fuzz
+from in_process import completed
 
 from fuzzer.campaign.store.store import Store
 from fuzzer.findings import finding_file
@@ -83,3 +88,35 @@ def readers_here() -> Iterator[None]:
 
     with in_this_process(READERS):
         yield
+
+
+@pytest.fixture
+def no_torch(tmp_path: Path) -> str:
+    """A PYTHONPATH on which torch cannot be imported: commands that start the compilers exit with 69."""
+    (tmp_path / "no-torch").mkdir()
+    (tmp_path / "no-torch" / "torch.py").write_text("raise ModuleNotFoundError('no torch here')\n")
+    return str(tmp_path / "no-torch")
+
+
+@pytest.fixture
+def fuzz(tmp_path: Path, no_torch: str, monkeypatch: pytest.MonkeyPatch) -> Fuzz:
+    """`fuzz ...` in this process: there are a hundred calls."""
+    monkeypatch.setenv("PYTHONPATH", no_torch)
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+        return completed(monkeypatch, *arguments)
+
+    return run
+
+
+@pytest.fixture
+def process(tmp_path: Path, no_torch: str) -> Fuzz:
+    """`fuzz ...` in a process of its own, for commands whose children also write to the terminal."""
+
+    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "fuzzer.cli", *map(str, arguments)]
+        environment = {**os.environ, "PYTHONPATH": f"{no_torch}:{Path(__file__).parents[2]}"}
+        return subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, cwd=tmp_path)
+
+    return run

@@ -4,80 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import fields
-from importlib import metadata
 from pathlib import Path
 
-import msgspec
 import pytest
-from in_process import completed
+from fuzz_called import BAD_INPUT, DONE, ENVIRONMENT, Fuzz, refused
 
 from fuzzer import cli
 from fuzzer.campaign.lanes.lane_table import LISTED
-from fuzzer.campaign.store.counters import Counters
 from fuzzer.campaign.store.lock import locked
-from fuzzer.campaign.store.state import State
-from fuzzer.campaign.store.store import Store
-from fuzzer.cli import GROUPS as GROUPS_OF_VERBS
-from fuzzer.cli import VERBS, routed, writes_to
-from fuzzer.commands.run_options import EXAMPLES, OPTION_GROUPS, RunOptions
-from fuzzer.signature.known import known_issues
-from fuzzer.system.terminal import one_sentence
-from fuzzer.triage.investigate import Investigated, Sighting
+from fuzzer.cli import routed, writes_to
 from generators import case_file
 from generators.torch.ops import OPS
 
 pytestmark = pytest.mark.slow
-
-Fuzz = Callable[..., subprocess.CompletedProcess[str]]
-
-DONE, BAD_INPUT, ENVIRONMENT = 0, 64, 69
-
-
-@pytest.fixture
-def no_torch(tmp_path: Path) -> str:
-    """A PYTHONPATH on which torch cannot be imported: commands that start the compilers exit with 69."""
-    (tmp_path / "no-torch").mkdir()
-    (tmp_path / "no-torch" / "torch.py").write_text("raise ModuleNotFoundError('no torch here')\n")
-    return str(tmp_path / "no-torch")
-
-
-@pytest.fixture
-def fuzz(tmp_path: Path, no_torch: str, monkeypatch: pytest.MonkeyPatch) -> Fuzz:
-    """`fuzz ...` in this process: there are a hundred calls."""
-    monkeypatch.setenv("PYTHONPATH", no_torch)
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-        return completed(monkeypatch, *arguments)
-
-    return run
-
-
-@pytest.fixture
-def process(tmp_path: Path, no_torch: str) -> Fuzz:
-    """`fuzz ...` in a process of its own, for commands whose children also write to the terminal."""
-
-    def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "fuzzer.cli", *map(str, arguments)]
-        environment = {**os.environ, "PYTHONPATH": f"{no_torch}:{Path(__file__).parents[2]}"}
-        return subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, cwd=tmp_path)
-
-    return run
-
-
-def refused(done: subprocess.CompletedProcess[str], *parts: object) -> None:
-    """Check for exit code 64, one line on stderr that contains all `parts`, and nothing on stdout."""
-    assert done.returncode == BAD_INPUT, done.stderr
-    assert done.stdout == ""
-    assert done.stderr.startswith("fuzz: ")
-    assert done.stderr.count("\n") == 1
-    for part in parts:
-        assert str(part) in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -304,114 +245,6 @@ def test_a_campaign_that_is_a_file(fuzz: Fuzz, tmp_path: Path) -> None:
     refused(fuzz("--campaign", "file"), "file")
 
 
-# --- replay of a folder that is no finding
-
-
-def test_replay_of_a_missing_folder(fuzz: Fuzz, tmp_path: Path) -> None:
-    refused(fuzz("--replay", tmp_path / "none"), f"{tmp_path / 'none'}: there is no such folder")
-
-
-@pytest.mark.parametrize("words", ["show", "replay", "minimize", "triage --campaign", "status --campaign", "check"])
-def test_a_name_that_no_file_can_have_is_bad_input(fuzz: Fuzz, words: str) -> None:
-    refused(fuzz(*words.split(), f"{'a' * 300}.py"), "File name too long")
-
-
-def test_replay_of_a_file(fuzz: Fuzz, saved: Path) -> None:
-    refused(fuzz("--replay", saved / "case.json"), "case.json: not the folder of a finding, but a file")
-
-
-VERBS_FOR_FINDINGS = ("replay", "minimize", "blame", "bisect", "report", "file")
-
-
-@pytest.mark.parametrize("verb", VERBS_FOR_FINDINGS)
-def test_every_verb_reports_a_folder_that_is_no_finding_in_one_line(fuzz: Fuzz, saved: Path, verb: str) -> None:
-    crashes, empty = saved.parent, saved.parents[1] / "empty"
-    empty.mkdir()
-    mistyped = saved.with_name(f"{saved.name}x")
-    assert fuzz(verb, saved / "none").stderr == f"fuzz: {saved / 'none'}: there is no such folder\n"
-    message = one_sentence(f"fuzz: {mistyped}: there is no such folder; did you mean {saved}?")  # paths may be long
-    assert fuzz(verb, mistyped).stderr == f"{message}\n"
-    assert fuzz(verb, empty).stderr == (f"fuzz: {empty}: not the folder of a finding: there is no finding.json in it\n")
-    for folder in (crashes, crashes.parent):
-        says = f"{folder}: not one finding, but a folder that holds 1; name one, such as {saved}"
-        refused(fuzz(verb, folder), says)
-
-
-@pytest.mark.parametrize("name", ["case.json", "tensors.safetensors"])
-def test_replay_of_a_missing_file(fuzz: Fuzz, saved: Path, name: str) -> None:
-    (saved / name).unlink()
-    refused(fuzz("--replay", saved), f"{saved / name}: No such file")
-
-
-@pytest.mark.parametrize("name", ["finding.json", "case.json", "tensors.safetensors"])
-@pytest.mark.parametrize("kept", [0, 40, -4])
-def test_replay_of_a_truncated_file(fuzz: Fuzz, saved: Path, name: str, kept: int) -> None:
-    (saved / name).write_bytes((saved / name).read_bytes()[:kept])
-    refused(fuzz("--replay", saved), saved / name)
-
-
-@pytest.mark.parametrize("name", ["finding.json", "case.json", "tensors.safetensors"])
-def test_replay_of_binary_noise(fuzz: Fuzz, saved: Path, name: str) -> None:
-    (saved / name).write_bytes(bytes(range(256)) * 8)
-    refused(fuzz("--replay", saved), saved / name)
-
-
-def test_replay_of_a_foreign_case(fuzz: Fuzz, saved: Path, make: Callable[..., tuple[Investigated, Sighting]]) -> None:
-    found, _ = make(op="neg", size=4)
-    text, tensors = case_file.encode(found.case)
-    (saved / "case.json").write_bytes(text)
-    (saved / "tensors.safetensors").write_bytes(tensors)
-    refused(fuzz("--replay", saved), saved / "case.json", "not the case of this finding")
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
-    [
-        ('"relu"', '"neg"', "not the case of this finding"),
-        ('"relu"', '"system"', "'system' is not in the operator table"),
-        ('"attrs": {}', '"attrs": {"cmd": "x"}', "takes attributes [], not ['cmd']"),
-        ('"v0"', '"v0;import os"', "is no name"),
-        ("float32[2,3]", "float32[3,2]", "tensors: x0"),
-        ('"dialect": "torch"', '"dialect": "mlir"', "dialect 'mlir' is not known"),
-        ('"format": 2', '"format": 1', "format 1 is not known; this version reads 2"),
-        ('"format": 2', '"format": 3', "format 3 is not known; this version reads 2"),
-        ('"role": "input"', '"role": "output"', "Invalid enum value 'output'"),
-        ('"role": "input"', '"role": "input", "layout": "diagonal"', "Invalid enum value 'diagonal'"),
-        ('"role": "input"', '"role": "buffer", "layout": "strided"', "x0 cannot be strided"),
-        ('"role": "input"', '"role": "input", "domain": "odd"', "'odd' is no domain"),
-        ('"attrs": {}', '"attrs": {}, "form": "operator"', "has no operator form"),
-        ('"attrs": {}', '"attrs": {}, "form": "inplace"', "cannot work in place: x0 may be part of an input"),
-        ("float32[2,3]", "float32[n,3]", "symbols: n is not declared"),
-        ("float32[2,3]", "complex64[2,3]", "is no tensor type"),
-        ('"outputs"', '"more": 1, "outputs"', "more"),
-    ],
-)
-def test_replay_of_an_edited_case(fuzz: Fuzz, saved: Path, old: str, new: str, says: str) -> None:
-    path = saved / "case.json"
-    assert old in path.read_text()
-    path.write_text(path.read_text().replace(old, new))
-    refused(fuzz("--replay", saved), path, says)
-
-
-def test_replay_of_a_deeply_nested_case(fuzz: Fuzz, saved: Path) -> None:
-    path = saved / "case.json"
-    nested = "[" * 5000 + "]" * 5000
-    path.write_text(path.read_text().replace('"attrs": {}', f'"attrs": {{"a": {nested}}}'))
-    refused(fuzz("--replay", saved), path)
-
-
-def test_replay_in_lanes_that_do_not_exist(fuzz: Fuzz, saved: Path) -> None:
-    refused(fuzz("--replay", saved, "--lanes", "nosuch"), "no lane matches 'nosuch'")
-
-
-def test_replay_leaves_a_bad_finding_as_it_is(fuzz: Fuzz, saved: Path) -> None:
-    (saved / "case.json").write_text("{")
-    before = {path.name: path.read_bytes() for path in saved.iterdir()}
-    fuzz("--replay", saved)
-    assert {path.name: path.read_bytes() for path in saved.iterdir()} == before
-    assert [path.name for path in saved.parent.iterdir()] == [saved.name]
-
-
 # --- a missing environment
 
 
@@ -447,106 +280,6 @@ def test_coverage_without_torch(process: Fuzz) -> None:
 
 
 # --- commands that need no compiler
-
-
-def test_help(fuzz: Fuzz) -> None:
-    done = fuzz("--help")
-    assert (done.returncode, done.stderr) == (DONE, "")
-    assert all(f" {command} " in done.stdout for command in VERBS)
-
-
-def test_no_argument_prints_help_and_starts_nothing(process: Fuzz, tmp_path: Path) -> None:
-    before = set(tmp_path.iterdir())
-    done = process()
-    assert (done.returncode, done.stderr, done.stdout) == (DONE, "", process("-h").stdout)
-    assert set(tmp_path.iterdir()) == before
-
-
-def test_each_line_of_help_fits_80_columns_whole(fuzz: Fuzz) -> None:
-    lines = fuzz("--help").stdout.splitlines()
-    begin = lines.index("Start here:")
-    listed = dict(line.split(maxsplit=1) for line in lines[begin : lines.index("", -3)] if line.startswith("  "))
-    assert listed == VERBS
-    assert [line for line in lines[begin:] if line.endswith(":")] == [f"{name}:" for name in GROUPS_OF_VERBS]
-
-
-def test_each_option_of_a_run_is_in_one_group(fuzz: Fuzz) -> None:
-    names = [name for names in OPTION_GROUPS.values() for name in names]
-    hidden = {"first", "end"}
-    assert sorted(names) == sorted({field.name for field in fields(RunOptions)} - hidden)
-    shown = fuzz("run", "--help").stdout
-    assert all(f"\n{group}:\n" in shown for group in (*OPTION_GROUPS, "Examples"))
-    assert all(example.split("  ")[0] in shown for example in EXAMPLES)
-
-
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        (("triage", "--tpo", "3"), "No such option: --tpo; did you mean --top?"),
-        (("run", "--lanes", "relax-cuda"), "no lane matches 'relax-cuda'; perhaps you mean relax-"),
-        (("lanes", "relax-exprot-llvm"), "in its name; perhaps you mean relax-export-llvm"),
-        (("chekc",), "No such command 'chekc'. Did you mean 'check'?"),
-        (
-            ("--ops", "reluu"),
-            "no operator matches 'reluu'; perhaps you mean relu, rrelu or relu6; `fuzz ops` ",
-        ),
-        (("check", "absent.py:net"), "absent.py: there is no such file"),
-        (("scope",), " scope --help` shows what is meant"),
-        (("--seconds", "2x"), "'2x' is no length of time; write 90, 90s, 2m, 1.5h or 1d"),
-    ],
-)
-def test_a_slip_is_answered_with_what_was_perhaps_meant(fuzz: Fuzz, words: tuple[str, ...], why: str) -> None:
-    refused(fuzz(*words), why)
-
-
-def test_an_option_that_is_like_no_other_has_no_proposal(fuzz: Fuzz) -> None:
-    done = fuzz("scope", "--second")
-    refused(done, "No such option: --second")
-    assert "did you mean" not in done.stderr
-
-
-def test_version(fuzz: Fuzz) -> None:
-    done = fuzz("--version")
-    assert (done.returncode, done.stderr, done.stdout) == (DONE, "", f"difftvm {metadata.version('difftvm')}\n")
-
-
-def test_shell_completion_offers_verbs_and_their_options(process: Fuzz, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch:  # typer would ask for the shell that runs the tests
-        patch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
-        assert "_FUZZ_COMPLETE=complete_bash" in process("--show-completion", "bash").stdout
-    monkeypatch.setenv("_FUZZ_COMPLETE", "complete_bash")
-    for words, expected in (("tri", "triage"), ("triage --u", "--unsupported"), ("toolchain ch", "check")):
-        monkeypatch.setenv("COMP_WORDS", f"fuzz {words}")
-        monkeypatch.setenv("COMP_CWORD", str(len(words.split())))
-        assert process().stdout.splitlines() == [expected]
-
-
-def test_help_imports_neither_numpy_nor_a_verb(tmp_path: Path) -> None:
-    program = "import sys; from fuzzer import cli; sys.argv = ['fuzz', '--help']; cli.main()"
-    program = f"import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); {program}"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    loaded = set(done.stderr.split())
-    assert "Start here:" in done.stdout
-    assert not [name for name in loaded if name.startswith(("fuzzer.commands", "generators", "oracles"))]
-    assert not loaded & {"numpy", "rich", "torch", "tvm"}
-
-
-@pytest.mark.parametrize("command", sorted(VERBS))
-def test_help_of_each_command(fuzz: Fuzz, command: str) -> None:
-    done = fuzz(command, "--help")
-    assert (done.returncode, done.stderr) == (DONE, "")
-    assert done.stdout.startswith(f"Usage: fuzz {command} ")
-    assert not re.search(r"<\w", done.stdout), "`N` and `PART`, not the types of Python"
-
-
-GROUPS = {"toolchain": ("add", "list", "remove", "python", "check"), "bench": ("honesty",)}
-CALLS = [call for verb in VERBS for call in [(verb, each) for each in GROUPS.get(verb, ())] or [(verb,)]]
-
-
-@pytest.mark.parametrize("call", CALLS, ids=" ".join)
-def test_each_verb_but_two_takes_json(fuzz: Fuzz, call: tuple[str, ...]) -> None:
-    takes = "  --json " in fuzz(*call, "--help").stdout
-    assert takes == (call not in (("toolchain", "add"), ("toolchain", "remove")))
 
 
 def test_lanes(fuzz: Fuzz) -> None:
@@ -595,92 +328,6 @@ def test_gen_takes_a_dialect(fuzz: Fuzz, tmp_path: Path) -> None:
     graphs = [case_file.read(folder).graph for folder in (tmp_path / "cases").iterdir()]
     assert [graph.dialect for graph in graphs] == ["onnx"] * 3
     assert {op.partition("-")[0] for graph in graphs for op in graph.ops} == {"Conv", "Relu"}
-
-
-def test_triage_lists_findings(fuzz: Fuzz, saved: Path) -> None:
-    done = fuzz("triage", "--json", "--campaign", saved.parents[1])
-    assert (done.returncode, done.stderr) == (DONE, "")
-    (listed,) = json.loads(done.stdout)["causes"]
-    assert (listed["slug"], listed["kind"], listed["component"]) == (saved.name, "internal-error", "tvm")
-    plain = fuzz("triage", "--campaign", saved.parents[1])
-    assert saved.name in plain.stdout
-    counted = "1 confirmed cause: 1 high; 1 finding"
-    assert plain.stdout.splitlines()[-1] == f"{counted}; next: python -m fuzzer.cli show 1"
-
-
-def test_triage_of_a_folder_that_is_no_campaign(fuzz: Fuzz, tmp_path: Path) -> None:
-    refused(fuzz("triage", "--campaign", "k9"), "k9: no campaign; `fuzz run --campaign k9` starts one")
-    assert not (tmp_path / "k9").exists()
-
-
-@pytest.mark.parametrize("verb", ["status", "triage", "dashboard"])
-def test_a_broken_campaign_is_the_same_error_for_each_verb(fuzz: Fuzz, tmp_path: Path, verb: str) -> None:
-    (tmp_path / "c").mkdir()
-    (tmp_path / "c" / "campaign.json").write_text("{")
-    says = "c/campaign.json: Input data was truncated; move it away to start afresh (findings stay)"
-    refused(fuzz(verb, "--campaign", "c"), says)
-
-
-def test_triage_of_an_empty_campaign(fuzz: Fuzz, tmp_path: Path) -> None:
-    with Store(tmp_path, 1):
-        pass
-    assert fuzz("triage").stdout == "no findings; next: python -m fuzzer.cli run\n"
-    assert json.loads(fuzz("triage", "--json").stdout) == {
-        key: [] for key in ("causes", "provisional", "other_causes", "other_provisional")
-    }
-    assert fuzz("triage", "--unsupported").stdout == "nothing is counted yet\n"
-    assert json.loads(fuzz("triage", "--unsupported", "--json").stdout) == {}
-    assert {entry["met"] for entry in json.loads(fuzz("triage", "--known", "--json").stdout)} == {0}
-
-
-def campaign_of(folder: Path, state: State) -> Path:
-    """A campaign that has only its campaign.json."""
-    folder.mkdir()
-    (folder / "campaign.json").write_bytes(msgspec.json.encode(state))
-    return folder
-
-
-def test_triage_counts_what_importers_lack(fuzz: Fuzz, tmp_path: Path) -> None:
-    counters = Counters(unsupported={"b": 4, "a": 1}, lacking={"b": {"x": 1, "z": 3, "y": 3}, "a": {"w": 1}})
-    counters.environment = {"no space left": 2}
-    campaign = campaign_of(tmp_path / "c", State(0, counters=counters))
-    done = fuzz("triage", "--unsupported", "--campaign", campaign)
-    assert (done.returncode, done.stderr) == (DONE, "")
-    assert done.stdout.splitlines() == [
-        "a: 1 thing lacking, met in 1 test",
-        "      1 w",
-        "b: 3 things lacking, met in 4 tests",
-        "      3 y",
-        "      3 z",
-        "      1 x",
-        "the machine failed 2 lanes: no space left",
-    ]
-    listed = json.loads(fuzz("triage", "--unsupported", "--json", "--campaign", campaign).stdout)
-    assert listed == {"a": {"w": 1}, "b": {"y": 3, "z": 3, "x": 1}}
-    assert list(listed["b"]) == ["y", "z", "x"]
-
-
-def test_triage_counts_known_behaviour(fuzz: Fuzz, tmp_path: Path) -> None:
-    met, *others = known_issues()
-    campaign = campaign_of(tmp_path / "c", State(0, known={met.name: 7}))
-    done = fuzz("triage", "--known", "--campaign", campaign)
-    assert (done.returncode, done.stderr) == (DONE, "")
-    lines = done.stdout.splitlines()
-    assert lines[: len(others) + 1] == [
-        f"      7 {met.name} ({met.upstream}): {met.why}",
-        *(f"  matches nothing here: {entry.name} ({entry.upstream})" for entry in others),
-    ]
-    assert all(line.startswith("  matches nothing here: ") for line in lines[len(others) + 1 :])
-    (first, *rest) = json.loads(fuzz("triage", "--known", "--json", "--campaign", campaign).stdout)
-    assert first == {"name": met.name, "why": met.why, "upstream": met.upstream, "met": 7}
-    assert [(entry["name"], entry["met"]) for entry in rest] == [(entry.name, 0) for entry in others]
-
-
-@pytest.mark.parametrize("table", ["--known", "--unsupported"])
-def test_triage_of_a_damaged_campaign_json(fuzz: Fuzz, tmp_path: Path, table: str) -> None:
-    campaign = campaign_of(tmp_path / "c", State(0))
-    (campaign / "campaign.json").write_text('{"seed": ')
-    refused(fuzz("triage", table, "--campaign", campaign), campaign / "campaign.json")
 
 
 @pytest.mark.parametrize(

@@ -168,7 +168,7 @@ def named_dialects(file: SourceFile) -> Iterator[Place]:
                 yield Place(each.lineno, f"whether {ast.unparse(each)}")
 
 
-def branches_by_dialect(file: SourceFile) -> Iterator[Place]:
+def questions(file: SourceFile) -> Iterator[Place]:
     """What in a source asks which dialect something is of: these branch, and do not only name one."""
     named = {place.line for place in named_dialects(file)}
     for node in file.nodes:
