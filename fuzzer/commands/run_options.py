@@ -28,7 +28,7 @@ from fuzzer.system.free_space import GB, RESERVE
 from fuzzer.toolchains.toolchain import HOST_NAME
 from generators.dialect_names import NAMES, USUAL
 
-STOP_AFTER = "Stop after this time: 90, 2m, 1.5h."
+STOP_AFTER = "No test begins after this time: 90, 2m, 1.5h. Triage goes on for --drain."
 
 OPTION_GROUPS = {
     "When to stop": ("seconds", "tests", "until_new", "drain"),

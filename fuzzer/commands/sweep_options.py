@@ -12,6 +12,7 @@ import typer
 
 from fuzzer.campaign.plan.settings import TriageLimits
 from fuzzer.commands.options import DRAIN_SECONDS, DialectName, JsonFlag, PreloadFile, ToolchainNames
+from fuzzer.commands.times import parsed_seconds
 from fuzzer.toolchains.toolchain import HOST_NAME
 from generators.dialect_names import DEFAULT
 
@@ -38,7 +39,10 @@ class SweepOptions:
     against: Annotated[
         Path | None, typer.Option(metavar="FILE", help="An earlier sweep.json: list what differs from it.")
     ] = None
-    seconds: Annotated[float | None, typer.Option(min=0, help="Stop after this many seconds.")] = None
+    seconds: Annotated[
+        float | None,
+        typer.Option(parser=parsed_seconds, metavar="TIME", help="No sample begins after this time: 90, 10m, 1.5h."),
+    ] = None
     workers: Annotated[int, typer.Option(min=1, help="Tests that run at the same time.")] = max(1, os.cpu_count() or 1)
     preload: PreloadFile = None
     triage_share: Annotated[
@@ -46,7 +50,11 @@ class SweepOptions:
     ] = TriageLimits().share
     drain: Annotated[
         float | None,
-        typer.Option(min=0, metavar="SECONDS", help="How long triage may go on after the last test; 0: a table alone."),
+        typer.Option(
+            parser=parsed_seconds,
+            metavar="TIME",
+            help="How long triage may go on after the last test; 0: only a table.",
+        ),
     ] = None
     json: JsonFlag = False
 

@@ -126,9 +126,9 @@ def culprit(record: FindingRecord) -> str:
 
 def _place_in_model(record: FindingRecord) -> str:
     """The call that is blamed, as the model has it; "" where the name of the converter says it: `_binary_op` of `sub`,
-    `Softmax._impl_v13`."""
+    `Softmax._impl_v13`; and where the report shows the file that PyTorch exported, which has no such call."""
     operator, culprit = record.doc.blame.operator, record.doc.blame.culprit
-    if operator in ("", culprit.rpartition(" of ")[2]) or "._impl" in culprit:
+    if operator in ("", culprit.rpartition(" of ")[2]) or "._impl" in culprit or record.shows_export:
         return ""
     graph = record.case.graph
     called = (dialect_named(graph.dialect).called(graph, node) for node in graph.nodes if node.title == operator)

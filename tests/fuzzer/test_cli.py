@@ -146,7 +146,10 @@ def test_a_verb_that_is_left_out_is_added(arguments: str, expected: str) -> None
         ("--lanes torch", "no lane matches 'torch'"),
         ("--ops nosuch*,neither", "no operator matches 'nosuch*,neither'; `fuzz ops` lists them"),
         ("--ops ,", "no operator matches ','"),
-        ("ops rellu", "no operator of torch has 'rellu' in its name; perhaps you mean relu, rrelu or relu6"),
+        (
+            "ops rellu",
+            "no operator of torch has 'rellu' in its name; perhaps you mean relu, rrelu or relu6; `fuzz ops`",
+        ),
         (
             "ops GroupNormaliz",
             "no operator of torch has 'GroupNormaliz' in its name; `fuzz ops GroupNormaliz --dialect onnx`",
@@ -490,7 +493,12 @@ def test_each_option_of_a_run_is_in_one_group(fuzz: Fuzz) -> None:
     [
         (("triage", "--tpo", "3"), "No such option: --tpo; did you mean --top?"),
         (("run", "--lanes", "relax-cuda"), "no lane matches 'relax-cuda'; perhaps you mean relax-"),
-        (("chekc",), "No such command 'chekc'. Did you mean 'check'?"),
+        (("chekc",), "No such command 'chekc'; did you mean 'check'?"),
+        (("list",), " triage` does that"),
+        (("Submit", "1"), " file` does that"),
+        (("stop",), "No such command 'stop'; Ctrl-C, or "),
+        (("frobnicate",), " help` lists the commands"),
+        (("merge", "a", "b"), " merge --help` shows what is meant"),
         (
             ("--ops", "reluu"),
             "no operator matches 'reluu'; perhaps you mean relu, rrelu or relu6; `fuzz ops` ",
