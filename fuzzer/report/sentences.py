@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from fuzzer.findings.record import FindingRecord
+from fuzzer.report.area import place_of
 from fuzzer.report.names import as_code
 from fuzzer.report.plain_text import capital, size
 from fuzzer.report.what_is_wrong import failure
@@ -107,8 +108,8 @@ def blame_evidence(record: FindingRecord) -> str:
 
 def culprit(record: FindingRecord) -> str:
     """The part of TVM that is at fault, as a noun; "" if it is not known."""
-    blame = record.doc.blame
-    if blame.place is None:
+    blame, place = record.doc.blame, place_of(record)
+    if place is None:
         return ""
     shown = f" {as_code(blame.culprit)}" if blame.culprit else ""
     declares = blame.culprit in DECLARES_INPUTS.values()
@@ -120,7 +121,7 @@ def culprit(record: FindingRecord) -> str:
         Place.LEGALIZATION: f"the legalization{shown and ' of'}{shown}",
         Place.CODEGEN: f"code generation{shown and ':'}{shown}",
         Place.RUNTIME: f"the runtime{shown and ':'}{shown}",
-    }[blame.place]
+    }[place]
     return f"{what}{operator}"
 
 
