@@ -263,9 +263,11 @@ def _with_proposal(error: Any) -> str:
     message = str(error.format_message())
     for words, plain in PLAIN_WORDS.items():
         message = message.replace(words, plain)
-    if message.startswith("Missing argument") and (context := getattr(error, "ctx", None)):
+    if message.startswith("Missing ") and (context := getattr(error, "ctx", None)):
         return f"{message.rstrip('.')}; `{program()} {context.info_name} --help` shows what is meant"
-    return message
+    from fuzzer.commands.meant import proposal  # only where a line is refused
+
+    return proposal(message, list(VERBS), program())
 
 
 if __name__ == "__main__":

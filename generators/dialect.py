@@ -128,6 +128,7 @@ class Dialect:
     text              the lines of a call, for people
     called            what a call calls, as reports name it: torch.add, Conv
     written           how a call is written, for titles: "in If"; "" where that does not matter
+    result            the name of a result of a call, by its place; "" for the first one, and where it has none
     source            imports, and the class `Model` of a graph without symbols: a module of PyTorch, whose parameters
                       are the arguments of its constructor, in the order of `Case.owned`. None: there is none
     module            a graph as a module of Relax, whose main takes `inputs` and then `Case.owned`. None: there is
@@ -163,6 +164,7 @@ class Dialect:
     text: Callable[[Node], list[str]]
     called: Callable[[Graph, Node], str]
     written: Callable[[Node], str] = lambda node: ""
+    result: Callable[[Node, int], str] = lambda node, place: ""
     source: Callable[[Graph], str] | None = None
     module: Callable[[Graph], ModuleText] | None = None
     inputs: Callable[[Case], Mapping[str, Array]]

@@ -96,7 +96,7 @@ def _c(name: str, compiler: str, *flags: str, runs: Runs = Runs.HERE) -> Target:
 # -- checkers
 
 _IGNORED = "/dev/null"
-_NVCC = CodeChecker("nvcc", ("-arch=sm_80", "-cubin", "-o", _IGNORED, "{file}"), "NVIDIA's CUDA toolkit")
+_NVCC = CodeChecker("nvcc", ("-arch=sm_80", "-w", "-cubin", "-o", _IGNORED, "{file}"), "NVIDIA's CUDA toolkit")
 _CLANG_CL = CodeChecker(
     "clang",
     ("-x", "cl", "-cl-std=CL1.2", "-Xclang", "-finclude-default-header", "-fsyntax-only", "-w", "{file}"),

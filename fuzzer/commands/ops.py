@@ -56,5 +56,5 @@ def _print_coverage(options: OpsOptions, operators: Sequence[Op]) -> None:
 def _row(op: Op) -> tuple[str, str, str]:
     low, high = op.arity
     schema = op.schema if op.attrs is not no_attrs else {}
-    attrs = ", ".join(f"{key}: {kind.description}" for key, kind in schema.items())
+    attrs = "; ".join(f"{key}: {kind.description}" for key, kind in schema.items())
     return op.name, str(low) if low == high else f"{low} to {high}", attrs

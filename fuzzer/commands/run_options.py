@@ -21,12 +21,14 @@ from fuzzer.commands.options import (
     ReleaseNames,
     ToolchainNames,
 )
-from fuzzer.commands.times import STOP_AFTER, parsed_seconds
+from fuzzer.commands.times import parsed_seconds
 from fuzzer.filing.office import TrackerOptions
 from fuzzer.filing.tracker import PUBLIC
 from fuzzer.system.free_space import GB, RESERVE
 from fuzzer.toolchains.toolchain import HOST_NAME
 from generators.dialect_names import NAMES, USUAL
+
+STOP_AFTER = "No test begins after this time: 90, 2m, 1.5h. Triage goes on for --drain."
 
 OPTION_GROUPS = {
     "When to stop": ("seconds", "tests", "until_new", "drain"),

@@ -82,7 +82,7 @@ def _of_finding(folder: Path, record: FindingRecord) -> Iterator[str]:
     yield f"severity: {severity.level}: {'; '.join(severity.reasons)}"
     yield f"seen: {headline(shown.finding)}"
     yield f"confirmed: {doc.confirmed} runs failed; fails in {', '.join(doc.lanes)}"
-    yield f"at fault: {doc.component}" + (f": {blamed}" if (blamed := sentences.culprit(record)) else "")
+    yield f"at fault: {doc.component}: {sentences.culprit(record) or 'which part of it is not known'}"
     yield condition.how_to_look(folder) if condition.missing(doc) else f"condition: {_condition(record)}"
     if released := sentences.released(record):
         yield f"releases: {released}"

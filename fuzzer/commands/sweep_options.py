@@ -12,7 +12,7 @@ import typer
 
 from fuzzer.campaign.plan.settings import TriageLimits
 from fuzzer.commands.options import DRAIN_SECONDS, DialectName, JsonFlag, PreloadFile, ToolchainNames
-from fuzzer.commands.times import STOP_AFTER, parsed_seconds
+from fuzzer.commands.times import parsed_seconds
 from fuzzer.toolchains.toolchain import HOST_NAME
 from generators.dialect_names import DEFAULT
 
@@ -41,7 +41,10 @@ class SweepOptions:
     against: Annotated[
         Path | None, typer.Option(metavar="FILE", help="An earlier sweep.json: list what differs from it.")
     ] = None
-    seconds: Annotated[float | None, typer.Option(parser=parsed_seconds, metavar="TIME", help=STOP_AFTER)] = None
+    seconds: Annotated[
+        float | None,
+        typer.Option(parser=parsed_seconds, metavar="TIME", help="No sample begins after this time: 90, 10m, 1.5h."),
+    ] = None
     workers: Annotated[int, typer.Option(min=1, metavar="N", help="Tests that run at the same time.")] = max(
         1, os.cpu_count() or 1
     )
@@ -55,7 +58,7 @@ class SweepOptions:
         typer.Option(
             parser=parsed_seconds,
             metavar="TIME",
-            help="How long triage may go on after the last test; 0: a table alone.",
+            help="How long triage may go on after the last test; 0: only a table.",
         ),
     ] = None
     json: JsonFlag = False

@@ -10,9 +10,6 @@ import typer
 
 from generators.graph import Invalid
 
-STOP_AFTER = "Stop after this time: 90, 2m, 1.5h."
-"""The help of `--seconds`."""
-
 SECONDS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 """The seconds of each unit."""
 

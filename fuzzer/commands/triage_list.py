@@ -159,10 +159,22 @@ def _below(family: Family, causes: Causes, caused: Mapping[str, FindingDoc], *, 
         yield from (f"      and {other.slug}: {other.why}" for other in causes.duplicates[doc.slug])
         if further := causes.further.get(doc.slug):
             yield f"      {further_line(doc, further)}"
-            yield from (f"        {replay(causes.campaign, each.slug)}" for each in further if whole)
+            yield from _replays(further, causes.campaign) if whole else ()
         cause = caused.get(doc.signature)
         if cause and all(cause.slug != other.doc.slug for other in family.members):
             yield f"      perhaps a consequence of {cause.slug}"
+
+
+MOST_REPLAYS = 3
+"""How many further sightings of one finding are listed."""
+
+
+def _replays(further: Sequence[FindingDoc], campaign: Path) -> Iterator[str]:
+    """How to run the further sightings of a finding again: the first ones, and what to do with the others."""
+    yield from (f"        {replay(campaign, each.slug)}" for each in further[:MOST_REPLAYS])
+    if len(further) > MOST_REPLAYS:
+        work = command("triage", *campaign_option(campaign), "--work")
+        yield f"        and {len(further) - MOST_REPLAYS} more: `{work}` investigates them"
 
 
 def _provisional(causes: Causes, chosen: Chosen) -> Iterator[str]:

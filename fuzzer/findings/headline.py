@@ -19,8 +19,14 @@ def without_lane(finding: Finding) -> str:
     return headline(finding).removeprefix(finding.lane.name).lstrip(": ")
 
 
+MOST_CHARACTERS = 200
+"""A longer line of a message is cut at a blank."""
+
+
 def first_line(message: str) -> str:
-    return readable(message).split("\n")[0][:200]
+    line = readable(message).split("\n")[0]
+    begin = line[:MOST_CHARACTERS]
+    return line if line == begin else f"{begin.rpartition(' ')[0] or begin} ..."
 
 
 def headline(finding: Finding) -> str:

@@ -15,7 +15,7 @@ from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.triage.scope.words import with_names_of
 from generators.dialect import dialect_named
 from generators.graph import Case, Invalid
-from generators.onnx.model import OnnxModel
+from generators.onnx.model import OnnxModel, Value
 from generators.onnx.model import decode as decode_onnx
 from generators.onnx.source import File, render
 from generators.plain_file import MOST_TEXT, read_plain
@@ -76,10 +76,31 @@ def built_file(record: FindingRecord, case: Case) -> File | None:
     perhaps other numbers; None where the report has a model of PyTorch."""
     if record.onnx is not None:
         names = _own_names(case)
-        return File(record.onnx, {item.name: case.tensors[names[item.name]] for item in record.onnx.inputs})
+        model = _with_true_outputs(record.onnx, case) if record.shows_export else record.onnx
+        return File(model, {item.name: case.tensors[names[item.name]] for item in record.onnx.inputs})
     if dialect_named(case.graph.dialect).is_file:
         return render(case.graph if record.doc.lane.symbolic else case.bound, case.tensors)
     return None
+
+
+def _with_true_outputs(model: OnnxModel, case: Case) -> OnnxModel:
+    """The file that PyTorch exported, with the sizes that its outputs have: the exporter sometimes declares others, and
+    a reader would think that this is the bug. Open sizes stay."""
+    types = [case.bound.types[name] for name in case.bound.outputs]
+    if len(types) != len(model.outputs):
+        return model
+    outputs = tuple(_sized(value, type.shape) for value, type in zip(model.outputs, types, strict=True))
+    return msgspec.structs.replace(model, outputs=outputs)
+
+
+def _sized(value: Value, true: tuple[object, ...]) -> Value:
+    if value.shape is None or len(value.shape) != len(true):
+        return value
+    shape = (
+        size if isinstance(dim, int) and isinstance(size, int) else dim
+        for dim, size in zip(value.shape, true, strict=True)
+    )
+    return msgspec.structs.replace(value, shape=tuple(shape))
 
 
 def _own_names(case: Case) -> Mapping[str, str]:

@@ -160,6 +160,9 @@ def write(folder: Path, description: Description, entries: Sequence[Entry], case
 
 def read(folder: Path) -> Corpus:
     """Raise `Invalid`, in one line, where a file cannot be read or is wrong."""
+    if not is_corpus(folder):
+        why = f"it has no {DESCRIPTION}" if folder.is_dir() else "there is no such folder"
+        raise Invalid(f"{folder}: no corpus: {why}; `fuzz corpus keep` makes one of campaigns")
     description = _decoded(folder / DESCRIPTION, _text(folder / DESCRIPTION), Description)
     if description.format != FORMAT:
         raise Invalid(f"{folder / DESCRIPTION}: format {description.format} is not known; this version reads {FORMAT}")

@@ -7,7 +7,7 @@ from fuzzer.signature.blame import Place
 from generators.dialect import dialect_named
 from oracles.finding import Component
 from oracles.lane import LaneSpec, is_relay
-from oracles.outcome import IllFormed, Stage
+from oracles.outcome import IllFormed, Raised, Stage
 from oracles.targets import target_named
 
 KINDS = {"llvm": "LLVM", "c": "C", "cuda": "CUDA", "opencl": "OpenCL", "webgpu": "WebGPU", "metal": "Metal",
@@ -54,10 +54,17 @@ def other(component: Component, lane: LaneSpec) -> str:
 
 
 def place_of(record: FindingRecord) -> Place | None:
-    """The place that blame found; if it found none, the frontend for a failed import."""
+    """The place that blame found; if it found none, the frontend for a failed import, whichever step has imported."""
     doc = record.doc
-    imported = doc.identity.stage is Stage.IMPORT or _after(record) == "import"
+    imported = doc.identity.stage is Stage.IMPORT or _after(record) == "import" or _raised_by_an_importer(record)
     return doc.blame.place or (Place.FRONTEND if imported and doc.component is Component.TVM else None)
+
+
+def _raised_by_an_importer(record: FindingRecord) -> bool:
+    """Whether the innermost frame of TVM is in a file of an importer: torch.compile calls one when it compiles."""
+    evidence = record.doc.evidence.evidence
+    frames = evidence.frames if isinstance(evidence, Raised) else ()
+    return bool(frames) and "tvm/relax/frontend/" in frames[-1].file
 
 
 def target_tag(lane: LaneSpec) -> str:

@@ -13,14 +13,15 @@ from fuzzer.triage.scope.table_conditions import numbers_of_table
 from fuzzer.triage.scope.words import phrase
 from generators.dialect import dialect_named
 from generators.graph import Graph
+from oracles.finding import Mismatch
 from oracles.lane import Pipeline, converts
 from oracles.outcome import Stage
 
 
 def circumstances(record: FindingRecord) -> list[str]:
-    """What the failure needs beside the model: the cause, the target, the pipeline, passes."""
+    """What the failure needs beside the model: the cause, which result is wrong, the target, the pipeline, passes."""
     lane = record.doc.lane
-    parts = [part for part in (cause(record), *forms(record.case.graph), _needs(record)) if part]
+    parts = [part for part in (cause(record), wrong_result(record), *forms(record.case.graph), _needs(record)) if part]
     parts += [f"converted to opset {lane.opset}"] if converts(lane) else []
     parts += [] if lane.target == "llvm" or place_of(record) is Place.FRONTEND else [f"target {lane.target}"]
     parts += [f"pipeline {lane.pipeline}"] if lane.pipeline is not Pipeline.DEFAULT else []
@@ -31,6 +32,17 @@ def circumstances(record: FindingRecord) -> list[str]:
         if name != named and record.doc.identity.stage is not Stage.TRANSFORM
     ]
     return parts
+
+
+def wrong_result(record: FindingRecord) -> str:
+    """Which result of its operator is wrong, where it has a name and is not the first: "output `mask`"."""
+    evidence, graph = record.doc.evidence.evidence, record.case.graph
+    if not isinstance(evidence, Mismatch) or evidence.output >= len(graph.outputs):
+        return ""
+    wrong, named = graph.outputs[evidence.output], dialect_named(graph.dialect).result
+    results = ((node, place) for node in graph.nodes for place, each in enumerate(node.results) if each.name == wrong)
+    name = next((named(node, place) for node, place in results), "")
+    return f"output `{name}`" if name else ""
 
 
 def forms(graph: Graph) -> list[str]:

@@ -10,6 +10,7 @@ from typing import assert_never
 from fuzzer.findings.record import FindingRecord
 from fuzzer.findings.severity import KINDS
 from fuzzer.report.plain_text import size
+from fuzzer.report.what_is_wrong import OWN
 from fuzzer.signature import is_difftvm_frame, readable
 from generators.dialect import dialect_named, words_for
 from oracles.finding import PYTORCH, Excess, Kind, Mismatch, Quantity, SideEffect, runs_exported_program
@@ -34,7 +35,8 @@ class ShownEvidence:
 def shown_evidence(record: FindingRecord) -> ShownEvidence:
     match record.doc.evidence.evidence:
         case Raised(stage=stage, type=name, message=message, frames=frames, facts=facts):
-            return ShownEvidence((), f"{_traceback(frames)}{name}: {readable(message)}", _checked(stage, facts))
+            printed = readable(message) if name.startswith(OWN) else f"{name}: {readable(message)}"
+            return ShownEvidence((), f"{_traceback(frames)}{printed}", _checked(stage, facts))
         case Died(stage=stage, log=log, facts=facts):
             return ShownEvidence((), _of_others(log), _checked(stage, facts))
         case TimedOut(stage=stage, seconds=seconds, facts=facts):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from generators.dialect import dialect_named
-from generators.graph import Case, Graph, Invalid, Node
+from generators.graph import Case, Graph, Invalid
 
 
 def listing(case: Case) -> str:
@@ -23,15 +23,10 @@ def listing(case: Case) -> str:
 def _calls(graph: Graph) -> Iterator[str]:
     for item in graph.inputs:
         yield f"{item.value.name}: {item.value.type}"
-    written = dialect_named(graph.dialect).written
+    dialect = dialect_named(graph.dialect)
     for node in graph.nodes:
-        results = ", ".join(value.name for value in node.results)
         types = ", ".join(str(value.type) for value in node.results)
-        yield f"{results} = {_call(node)}  # {'; '.join(filter(None, (types, written(node))))}"
+        comment = "; ".join(filter(None, (types, dialect.written(node))))
+        *before, last = dialect.text(node)
+        yield from (*before, f"{last}  # {comment}")
     yield f"return {', '.join(graph.outputs)}"
-
-
-def _call(node: Node) -> str:
-    given = {name: value for name, value in node.attrs.items() if name != "op_type" and value is not None}
-    attributes = [f"{name}={value!r}" for name, value in given.items()]
-    return f"{node.title}({', '.join([*node.args, *attributes])})"

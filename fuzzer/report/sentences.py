@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from fuzzer.findings.record import FindingRecord
+from fuzzer.report.area import place_of
 from fuzzer.report.names import as_code
 from fuzzer.report.plain_text import capital, size
 from fuzzer.report.what_is_wrong import failure
@@ -107,8 +108,8 @@ def blame_evidence(record: FindingRecord) -> str:
 
 def culprit(record: FindingRecord) -> str:
     """The part of TVM that is at fault, as a noun; "" if it is not known."""
-    blame = record.doc.blame
-    if blame.place is None:
+    blame, place = record.doc.blame, place_of(record)
+    if place is None:
         return ""
     shown = f" {as_code(blame.culprit)}" if blame.culprit else ""
     declares = blame.culprit in DECLARES_INPUTS.values()
@@ -120,15 +121,15 @@ def culprit(record: FindingRecord) -> str:
         Place.LEGALIZATION: f"the legalization{shown and ' of'}{shown}",
         Place.CODEGEN: f"code generation{shown and ':'}{shown}",
         Place.RUNTIME: f"the runtime{shown and ':'}{shown}",
-    }[blame.place]
+    }[place]
     return f"{what}{operator}"
 
 
 def _place_in_model(record: FindingRecord) -> str:
     """The call that is blamed, as the model has it; "" where the name of the converter says it: `_binary_op` of `sub`,
-    `Softmax._impl_v13`."""
+    `Softmax._impl_v13`; and where the report shows the file that PyTorch exported, which has no such call."""
     operator, culprit = record.doc.blame.operator, record.doc.blame.culprit
-    if operator in ("", culprit.rpartition(" of ")[2]) or "._impl" in culprit:
+    if operator in ("", culprit.rpartition(" of ")[2]) or "._impl" in culprit or record.shows_export:
         return ""
     graph = record.case.graph
     called = (dialect_named(graph.dialect).called(graph, node) for node in graph.nodes if node.title == operator)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from fuzzer.findings.record import FindingRecord
 from fuzzer.report import sentences
+from fuzzer.report.circumstances import wrong_result
 from fuzzer.report.markdown import cell, prose
 from fuzzer.report.plain_text import capital
 from fuzzer.report.requirements import versions_of
@@ -52,7 +53,8 @@ def _bold(name: str, line: str) -> str:
 def _what(record: FindingRecord) -> str:
     """What fails, an example of a wrong result, and the condition if it is known."""
     scope = record.doc.scope
-    parts = [failure(record), _example(record)]
+    wrong = wrong_result(record)
+    parts = [failure(record), wrong and f"in its {wrong}", _example(record)]
     if scope.is_certain and scope.statement and scope.statement.conditions:
         parts.append(phrase(scope.statement, record.case.graph))
     elif special := special_numbers(scope):

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from fuzzer.findings.record import FindingRecord
 from fuzzer.findings.severity import KINDS as SYMPTOMS
 from fuzzer.report.area import area
-from fuzzer.report.circumstances import cause, circumstances
+from fuzzer.report.circumstances import cause, circumstances, wrong_result
 from fuzzer.report.ignored_attributes import ignores
 from fuzzer.report.names import as_code, operators, pass_of_tvm
 from fuzzer.report.plain_text import capital, size
-from fuzzer.report.what_is_wrong import MODEL, failing_step, subject, what_is_wrong
-from fuzzer.signature import frames_of, function_that_raised
+from fuzzer.report.what_is_wrong import MODEL, failing_step, refused_code, subject, what_is_wrong
+from fuzzer.signature import compiler_that_refuses, error_of_compiler, frames_of, function_that_raised
 from fuzzer.signature.blame import FOLLOWS_FROM_TYPE, Place
 from fuzzer.signature.in_words import checker_in_words, in_words
 from fuzzer.system.terminal import printable
@@ -62,6 +62,9 @@ def _of_an_exception(record: FindingRecord, raised: Raised) -> Iterator[str]:
     """Rather the message and the operator at fault than all operators, and then the message alone. Where the message is
     too long, the place."""
     yield from _of_a_wrong_type(record)
+    if compiler_that_refuses(raised.message):
+        yield from _of_refused_code(record, raised)
+        return
     names = _names(record)
     several = [MODEL] if "` + `" in names[0] or " more " in names[0] else []
     for shown in (*names, *several):
@@ -75,13 +78,25 @@ def _of_an_exception(record: FindingRecord, raised: Raised) -> Iterator[str]:
     yield from (f"{steps[0]} fails" for shown in (*names, MODEL) for steps in _steps(record, shown))
 
 
+def _of_refused_code(record: FindingRecord, raised: Raised) -> Iterator[str]:
+    """Who refuses the code of which operators, with the error where it has room."""
+    refused = [refused_code(raised.message, shown) for shown in _names(record)]
+    if error_of_compiler(raised.message):
+        error = in_words(raised)[-1]
+        yield from (f"{each}: {error}" for each in refused)
+    yield from [*refused, refused_code(raised.message, MODEL)]
+
+
 def _of_a_wrong_type(record: FindingRecord) -> Iterator[str]:
-    """Where the importer has given a value another type, and the failure follows from that: the value's operator."""
+    """Where the importer has given a value another type, and it or a later step fails for that: its operator,
+    or the importer's name of it."""
     blame = record.doc.blame
-    if record.doc.identity.stage is not Stage.IMPORT or FOLLOWS_FROM_TYPE not in blame.evidence:
+    fails_later = record.doc.identity.stage is not Stage.IMPORT
+    follows = blame.place is Place.FRONTEND and (fails_later or FOLLOWS_FROM_TYPE in blame.evidence)
+    if not (follows and blame.origin.made and blame.origin.right):
         return
     became = _other(blame.origin.made, blame.origin.right)
-    for shown in _blamed(record):
+    for shown in (*_blamed(record), f"`{blame.origin.operator}`"):
         yield from (f"{shown} is imported as {became}{some}" for some in _circumstances(record))
 
 
@@ -114,9 +129,9 @@ def _at(record: FindingRecord, raised: Raised) -> str:
 
 
 def _circumstances(record: FindingRecord) -> list[str]:
-    """What the failure needs, in parentheses: all of it, without the converter, nothing."""
-    parts, at_fault = circumstances(record), cause(record)
-    some = [parts, [part for part in parts if part != at_fault], []]
+    """What the failure needs, in parentheses: all of it, without the converter, which result alone, nothing."""
+    parts, at_fault, wrong = circumstances(record), cause(record), wrong_result(record)
+    some = [parts, [part for part in parts if part != at_fault], [wrong] if wrong else [], []]
     return list(dict.fromkeys(f" ({', '.join(each)})" if each else "" for each in some))
 
 
@@ -132,18 +147,25 @@ def _names(record: FindingRecord) -> list[str]:
 
 
 def _blamed(record: FindingRecord) -> Sequence[str]:
-    """The operator at fault, where one call alone has it."""
+    """The operator at fault, where one call alone has it, and the report shows this call."""
     graph = record.case.graph
+    if record.shows_export:
+        return []
     calls = [node for node in graph.nodes if node.title == record.doc.blame.operator]
     return [f"`{dialect_named(graph.dialect).called(graph, calls[0])}`"] if len(calls) == 1 else []
 
 
 def _of_a_result(record: FindingRecord) -> Iterator[str]:
     names = operators(record)
-    for shown in (*_names(record), MODEL):
-        for wrong in _with_less_and_less(record):
-            for some in _circumstances(record):
-                yield wrong.replace(names, shown).replace("compiled a model", "a compiled model") + some
+    shown_names = (*_names(record), MODEL)
+    for named in dict.fromkeys([wrong_result(record), ""]):  # rather which result is wrong than numbers
+        for shown in shown_names if not named else shown_names[:-1]:
+            for wrong in _with_less_and_less(record):
+                for some in _circumstances(record):
+                    if named in some:
+                        yield wrong.replace(names, shown).replace("compiled a model", "a compiled model") + some
+    if isinstance(evidence := record.doc.evidence.evidence, IllFormed):
+        yield from (f"{_step_before_check(shown, evidence)} gives an ill-formed module" for shown in shown_names)
 
 
 def _example(record: FindingRecord) -> str:
@@ -181,7 +203,8 @@ def _with_less_and_less(record: FindingRecord) -> Iterator[str]:
             yield from (f"compiled {names} {does}" for does in _ACCESSES[kind])
         case Mismatch(wrong=wrong, expected=expected, actual=actual) if kind is Kind.WRONG_SHAPE:
             yield f"{what} gives shape {actual.replace(', ', ',')} instead of {expected.replace(', ', ',')}"
-            yield f"{what} gives a wrong shape{' and wrong values' if wrong else ''}"
+            yield from [f"{what} gives a wrong shape and wrong values"] if wrong else []
+            yield f"{what} gives a wrong shape"
         case Mismatch() if kind in (Kind.SECOND_RUN_DIFFERS, Kind.NONDETERMINISTIC):
             yield f"{what} gives different results each time"
         case Mismatch(also=also) if kind is Kind.WRONG_VALUE and not ignores(record):
@@ -191,22 +214,22 @@ def _with_less_and_less(record: FindingRecord) -> Iterator[str]:
 
 
 def _ill_formed(names: str, evidence: IllFormed) -> Iterator[str]:
-    problem, transform = checker_in_words(evidence.message), pass_of_tvm(evidence.after)
-    step = f"importing {names}" if evidence.after == IMPORT else f"`{transform}` on {names}"
-    plain = [f"{step} gives an ill-formed module: {problem}"]
+    problem, step = checker_in_words(evidence.message), _step_before_check(names, evidence)
     if evidence.follows:
         then = FOLLOWS.get(Kind(evidence.follows), "gives wrong results")
         yield f"{step} gives an ill-formed module, which {then}: {problem}"
-        if then == NO_RESULT:  # the problem says more
-            yield plain.pop()
-            yield f"{step}: {problem}"
-        yield f"{step} gives an ill-formed module, which {then}"
-        yield f"{step} gives a module that {then}"
-        yield f"{step}: the module {then}"
-        yield f"{step}: it {then}"
-    yield from plain
+        if then != NO_RESULT:  # else the problem says more
+            yield f"{step} gives an ill-formed module, which {then}"
+            yield f"{step} gives a module that {then}"
+            yield f"{step}: the module {then}"
+            yield f"{step}: it {then}"
+    yield f"{step} gives an ill-formed module: {problem}"
     yield f"{step}: {problem}"
-    yield f"{step} gives an ill-formed module"
+
+
+def _step_before_check(names: str, evidence: IllFormed) -> str:
+    """What made the module that the checker refuses."""
+    return f"importing {names}" if evidence.after == IMPORT else f"`{pass_of_tvm(evidence.after)}` on {names}"
 
 
 NO_RESULT = "gives no result"

@@ -10,12 +10,16 @@ from fuzzer.findings.record import FindingRecord
 from fuzzer.report.ignored_attributes import ignores
 from fuzzer.report.names import operators, pass_name, pass_of_tvm
 from fuzzer.report.plain_text import first_line, size
+from fuzzer.signature import compiler_that_refuses, error_of_compiler
 from fuzzer.signature.blame import Place
 from generators.dialect import dialect_named
 from oracles.finding import Component, Excess, Kind, Mismatch, Quantity, SideEffect
 from oracles.lane import Engine, returns_gradients
 from oracles.memory_access import MemoryAccess
 from oracles.outcome import Cause, Died, IllFormed, Mutant, Raised, Stage, TimedOut
+
+OWN = "fuzzer."
+"""How the names of difftvm's own exceptions begin. Their message says it all, such as what a compiler has printed."""
 
 MODEL = "a model"
 """What a title says in place of operators for which there is no room."""
@@ -25,6 +29,8 @@ def what_is_wrong(record: FindingRecord) -> str:
     """A clause for the title: subject, verb, failure. It may contain a compiler's message."""
     doc, ops = record.doc, operators(record)
     match doc.evidence.evidence:
+        case Raised(message=message) if compiler_that_refuses(message):
+            return ": ".join(filter(None, [refused_code(message, ops), error_of_compiler(message)]))
         case Raised(message=message, type=name):
             return f"{failing_step(record, operators(record))} fails: {_message_with_type(name, first_line(message))}"
         case Died(cause=Cause.MEMORY):
@@ -59,11 +65,18 @@ def what_is_wrong(record: FindingRecord) -> str:
 
 
 def failure(record: FindingRecord) -> str:
-    """What is wrong, with the type of an exception in place of its message."""
+    """What is wrong, with the type of an exception in place of its message, where it is no exception of difftvm."""
     match record.doc.evidence.evidence:
-        case Raised(type=name):
+        case Raised(message=message) if compiler_that_refuses(message):
+            return refused_code(message, operators(record))
+        case Raised(type=name) if not name.startswith(OWN):
             return f"{failing_step(record, operators(record))} fails with `{name.rpartition('.')[2]}`"
     return what_is_wrong(record)
+
+
+def refused_code(message: str, ops: str) -> str:
+    """That a compiler refuses the code that TVM has written for these operators."""
+    return f"{compiler_that_refuses(message)} refuses the code of {ops}"
 
 
 def failing_step(record: FindingRecord, ops: str) -> str:

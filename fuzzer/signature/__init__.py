@@ -16,6 +16,8 @@ from fuzzer.signature.identity import Signature as Signature
 from fuzzer.signature.identity import final_signature as final_signature
 from fuzzer.signature.identity import interchangeable_kinds as interchangeable_kinds
 from fuzzer.signature.identity import signature_of as signature_of
+from fuzzer.signature.messages import compiler_that_refuses as compiler_that_refuses
+from fuzzer.signature.messages import error_of_compiler as error_of_compiler
 from fuzzer.signature.messages import frames_of as frames_of
 from fuzzer.signature.messages import readable as readable
 from fuzzer.signature.messages import skeleton as skeleton

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from fuzzer.signature.frames import function_that_raised
 from fuzzer.signature.message_table import CHECKER, MESSAGES
-from fuzzer.signature.messages import frames_of, readable
+from fuzzer.signature.messages import compiler_that_refuses, frames_of, readable
 from oracles.outcome import Outcome, Raised, why_no_result
 
 ROWS = tuple((re.compile(pattern), texts) for pattern, *texts in MESSAGES)
@@ -43,7 +43,8 @@ def _texts(raised: Raised) -> Iterator[str]:
     for pattern, texts in ROWS:
         if found := pattern.search(whole):
             called = f"`{place}`" if place else "code generation"
-            yield from (text.format(*found.groups(), place=called) for text in texts)
+            compiler = compiler_that_refuses(raised.message)
+            yield from (text.format(*found.groups(), place=called, compiler=compiler) for text in texts)
             return
     first = next(filter(None, map(str.strip, message.split("\n"))), "")
     yield from _own_words(" ".join(first.split()), raised.type.rpartition(".")[2], place)
@@ -70,7 +71,9 @@ def checker_in_words(message: str) -> str:
 
 
 _PREFIX = re.compile(r"^(?:error: )?(?:Check failed: .*?(?: \(.{,60}? vs\. .{,60}?\)| is false) ?: *:? *)?(?=\S)")
-_END_OF_CLAUSE = re.compile(r"(?<=\w)(?:\. |; |: | \(|, but | -->)")
+_END_OF_CLAUSE = re.compile(r"(?<=\w)(?:\. |; |: | \(| -->)|(?<=[\w)]), but ")
+_NEEDS_MORE = ("as", "at", "by", "for", "from", "in", "is", "not", "of", "on", "or", "to", "with")
+"""A clause does not end after these words: "should be in shape of (a, b)"."""
 
 
 def without_condition(message: str) -> str:
@@ -80,4 +83,7 @@ def without_condition(message: str) -> str:
 
 def main_clause(message: str) -> str:
     """The first clause of a message, without the condition of a failed check."""
-    return _END_OF_CLAUSE.split(without_condition(message), maxsplit=1)[0].rstrip(" .:,")
+    text = without_condition(message)
+    ends = (found.start() for found in _END_OF_CLAUSE.finditer(text))
+    end = next((end for end in ends if text[:end].rpartition(" ")[2].lower() not in _NEEDS_MORE), len(text))
+    return text[:end].rstrip(" .:,")

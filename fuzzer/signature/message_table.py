@@ -37,6 +37,7 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
         "it takes only {1} and {2}",
     ),
     (r"Non single or double precision floating point in (\w+), .* got (\d+) bits", "`{0}` takes no float of {1} bits"),
+    (rf"Expected integer or boolean argument for (\S+) operator .* of type {_TYPE}", "`{0}` takes no {1}"),
     (rf"Expected integer argument as \w+ of (\S+) operator .* of type {_TYPE}", "`{0}` takes no {1}"),
     (rf"TIR TensorLoad at .* result type {_TYPE}, but .* imply {_TYPE}", "a buffer of {1} is read as {0}"),
     (r"Literal value -?\d+ exceeds range of (\w+)", "a literal exceeds {0}"),
@@ -60,7 +61,11 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
         "a dtype other than {0} is refused",
     ),
     (r"Arguments to binary operators must .* which has Type (?:T\.)?Tuple", "an operand is a tuple"),
-    (rf"^dtype mismatch on BufferStore: .* `{_TYPE}`, the lanes .* `{_TYPE}`", "{1} is stored in a buffer of {0}"),
+    (
+        rf"^dtype mismatch on BufferStore: .* `{_TYPE}`, the lanes .* `{_TYPE}`",
+        "{1} is stored in a buffer of {0}",
+        "it stores {1} as {0}",
+    ),
     (r"Expected boolean argument for ! operator", "logical not of a number"),
     (
         r"\(t\.(?:MatchesCode\(DLDataTypeCode::kDLFloat|is_float\()\)\) is",
@@ -123,7 +128,7 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
         "{0} has rank {2}",
     ),
     (r"^The (\w+) should have (\d+) dimension", "the {0} has not {1} dimensions", "{0} is not {1}D"),
-    (r"^(\w+) expects \w+ or \w+ inputs, but got (\w+) input", "`{0}` takes no {1} input", "{1} input"),
+    (r"^(\w+) expects \w+ or \w+ inputs, but got (\w+) input", "`{0}` takes no {1} input", "{1} input refused"),
     (
         r"^The query number of heads .* query is T\.int64\((\d+)\) .* key is T\.int64\((\d+)\)",
         "{0} heads of the query for {1} of the key",
@@ -206,6 +211,8 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
         "argument {0} is {2}, not {1}",
         "argument {0} is {2}",
     ),
+    (r"^Tensor constants are not supported in primitive functions", "a function to fuse has a constant in it"),
+    (r"^mask index should be in shape of \(batch_size, seq_len\)", "the mask has neither rank 2 nor rank 3"),
     (r"^emit_te now only supports Tensor that has ShapeExpr shape", "`emit_te` needs a known shape"),
     (r"^object of type 'NoneType' has no len\(\)", "`None` has no length"),
     (r"^object of type '(\w+)' has no len\(\)", "`{0}` has no length"),
@@ -238,6 +245,11 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
     (r"^output (\d+) of the compiled function is a shape", "output {0} is a shape"),
     (r"^Cannot cast <class '(\w+)'> to list", "`{0}` is no list"),
     (r"^int\(\) argument must be .*, not '(\w+)'", "`int()` takes no `{0}`"),
+    (
+        r"^unsupported operand type\(s\) for (\S+?)(?: or pow\(\))?: '(\w+)' and '\2'",
+        "`{0}` is undefined for `{1}`",
+        "`{0}` takes no `{1}`",
+    ),
     (r"^unsupported operand type\(s\) for .*: '(\w+)' and '(\w+)'", "operands are `{0}` and `{1}`"),
     (r"^only 0-dimensional arrays can be converted to Python scalars", "an array is no scalar"),
     (r"^Cannot convert infinity to BigInt", "Cannot convert infinity to BigInt", "infinity is no integer"),
@@ -266,7 +278,8 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
         "LLVM says: {0}",
         "{0}",
     ),
-    (r"^Compilation error: (.+?)(?: \(first use in this function\))?$", "the C compiler says: {0}", "{0}"),
+    (r"^Compilation error: (.+?)(?: \(first use in this function\))?$", "{compiler} says: {0}", "{0}"),
+    (r"^Compilation error, ", "{compiler} refuses the code"),
     # exporters and onnxruntime
     (
         r"^Expected pred to be bool or tensor, but got (\w+)\(",
@@ -291,7 +304,7 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
     (r".*returned while running (\w+) node", "onnxruntime fails at `{0}`"),
 )
 """A pattern of messages, with each blank for any blanks, and what such a message says. `{place}` is the function that
-raised. Where there are several texts, the fullest is the first."""
+raised, `{compiler}` what refuses the code. Where there are several texts, the fullest is the first."""
 
 CHECKER: tuple[tuple[str, str], ...] = (
     (r"^Var \S+ is not defined", "a variable is not defined"),

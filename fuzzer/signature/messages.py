@@ -178,10 +178,28 @@ def frames_of(raised: Raised) -> tuple[Frame, ...]:
 _OLD_PLUMBING = re.compile(r"(tvm::(runtime|transform|detail|Diagnostic\w*|ReportAt|relay::transform)\b|_Z|std::|0x)")
 
 
+def compiler_that_refuses(message: str) -> str:
+    """Who refuses the code that TVM has written: "the C compiler", "`nvcc`"; "" where the message is none of theirs."""
+    found = _REFUSES.match(message)
+    if found is None:
+        return ""
+    return f"`{found['program']}`" if found["program"] else "the C compiler"
+
+
+def error_of_compiler(message: str) -> str:
+    """The first error that a compiler reports in its output; "" where it has none."""
+    text = readable(message)
+    return text.removeprefix(_REFUSED) if text.startswith(_REFUSED) else ""
+
+
+_REFUSED = "Compilation error: "
+_REFUSES = re.compile(r"Compilation error(?:, (?P<program>[\w.+-]+) on \.\w+)?:")
+
+
 def _compiler_error(message: str) -> str:
     """Return the first error in the output of a C compiler, without its advice; other messages unchanged."""
     found = re.search(r"\berror: ([^;\n]*)", message) if message.startswith("Compilation error") else None
-    return f"Compilation error: {_in_one_wording(found[1])}" if found else message
+    return _REFUSED + _in_one_wording(found[1]) if found else message
 
 
 def _in_one_wording(error: str) -> str:

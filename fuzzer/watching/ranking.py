@@ -17,6 +17,7 @@ from fuzzer.findings.families.grouping import families, input_types
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.findings.severity import Level, Severity, severity_of
 from fuzzer.signature import known
+from fuzzer.signature.blame import Place
 from fuzzer.watching.formatting import number_of
 
 
@@ -131,6 +132,7 @@ class Grouping(StrEnum):
     SEVERITY = "severity"
     COMPONENT = "component"
     OPERATOR = "operator"
+    PASS = "pass"
     KIND = "kind"
     RELEASE = "release"
 
@@ -140,8 +142,27 @@ _NAMES: dict[Grouping, Callable[[Ranked], Sequence[str]]] = {
     Grouping.SEVERITY: lambda each: [each.severity.level],
     Grouping.COMPONENT: lambda each: [each.doc.component],
     Grouping.OPERATOR: lambda each: list(dict.fromkeys(each.doc.ops)) or ["no operator"],
+    Grouping.PASS: lambda each: [_part(each.doc)],
     Grouping.KIND: lambda each: [each.doc.kind],
     Grouping.RELEASE: lambda each: [_release(each.doc)],
+}
+
+
+def _part(doc: FindingDoc) -> str:
+    """The pass at fault, or the other part of TVM."""
+    place, culprit = doc.blame.place, doc.blame.culprit
+    if place is Place.PASS and culprit:
+        return culprit
+    return f"no pass: {OTHER_PLACES[place]}"
+
+
+OTHER_PLACES = {
+    Place.FRONTEND: "the frontend",
+    Place.PASS: "the optional passes together",
+    Place.LEGALIZATION: "a legalization",
+    Place.CODEGEN: "code generation",
+    Place.RUNTIME: "the runtime",
+    None: "not located",
 }
 
 

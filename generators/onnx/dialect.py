@@ -46,6 +46,7 @@ DIALECT = Dialect(
     text=function_of("generators.onnx.written:text"),
     called=lambda graph, node: node.title,
     written=function_of("generators.onnx.written:written"),
+    result=function_of("generators.onnx.written:result"),
     inputs=function_of("generators.onnx.source:inputs_of_file"),
     network=function_of("generators.onnx.network:network"),
     words_of=function_of("generators.onnx.kernels:words_of"),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import replace
 
 from generators.graph import Form, Graph, Input, Node, Role, TensorType
 from generators.op import Layer
+from generators.syntax_tree import parse_expression
 from generators.torch.ops import TABLE
 
 HEADER = "import torch\nimport torch.nn.functional as F\n"
@@ -120,9 +122,26 @@ def called(graph: Graph, node: Node) -> str:
     lines = statements(node, node.args, "layer")
     if assigned := next((line for line in lines if re.match(r"\w+\[", line)), ""):
         return assigned
+    result = lines[-1].partition(" = ")[2] or lines[-1]
     source = "\n".join([*made, *lines])
+    if arithmetic := _arithmetic(result):
+        return arithmetic
     if found := re.search(r"\b((?:torch|F)(?:\.[A-Za-z_]\w*)+)\(", source):
         return found[1]
-    if found := re.search(r"\b\w+\.([a-z_]\w*)\(", source):
-        return f"Tensor.{found[1]}"
-    return source.split("\n")[-1].partition(" = ")[2] or source.split("\n")[-1]
+    methods = re.findall(r"[\w)]\.([a-z_]\w*)\(", source)
+    if methods:
+        return f"Tensor.{next((name for name in methods if name not in _PREPARES), methods[0])}"
+    return result
+
+
+_PREPARES = ("clone", "contiguous")
+"""Methods that give an operand the memory that the call needs: `x.contiguous().view(2)` calls view."""
+
+
+def _arithmetic(result: str) -> str:
+    """An expression that is an operator of Python, such as `x / x.size(0)`; "" for calls and others."""
+    try:
+        expression = parse_expression(result).body
+    except SyntaxError:  # a statement of several lines
+        return ""
+    return ast.unparse(expression) if isinstance(expression, (ast.BinOp, ast.UnaryOp, ast.Compare)) else ""

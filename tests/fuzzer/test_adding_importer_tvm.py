@@ -83,7 +83,7 @@ def test_the_added_importer_needs_the_row_the_module_and_the_template_alone(tmp_
     done = python(tmp_path, "-c", PROGRAM)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert found["table"] == dict(zip(LANES, ("some tests", "where new failures are likely"), strict=True))
+    assert found["table"] == dict(zip(LANES, ("some tests", "chosen tests"), strict=True))
     assert found["errors"].keys() == set(LANES)
     assert max(found["errors"].values()) < 1e-5
     assert found["way"].startswith("`torch.export`, `torch.export.save`, `torch.export.load`, `from_exported_program`")

@@ -81,7 +81,10 @@ def test_a_verb_that_is_left_out_is_added(arguments: str, expected: str) -> None
         ("--lanes torch", "no lane matches 'torch'"),
         ("--ops nosuch*,neither", "no operator matches 'nosuch*,neither'; `fuzz ops` lists them"),
         ("--ops ,", "no operator matches ','"),
-        ("ops rellu", "no operator of torch has 'rellu' in its name; perhaps you mean relu, rrelu or relu6"),
+        (
+            "ops rellu",
+            "no operator of torch has 'rellu' in its name; perhaps you mean relu, rrelu or relu6; `fuzz ops`",
+        ),
         (
             "ops GroupNormaliz",
             "no operator of torch has 'GroupNormaliz' in its name; `fuzz ops GroupNormaliz --dialect onnx`",

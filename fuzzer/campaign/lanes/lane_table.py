@@ -30,7 +30,7 @@ WHEN: Mapping[str, tuple[LaneSpec, ...]] = {
         *(lane for lane in EVALUATED_LANES if lane.importer not in EXPENSIVE),
     ),
     "some tests": tuple(lane for lane in EVALUATED_LANES if lane.importer in EXPENSIVE),
-    "where new failures are likely": RELAX_LANES,
+    "chosen tests": RELAX_LANES,
     "with --toolchain relay": RELAY_LANES,
     "on demand": HONEST_LANES,  # `fuzz bench honesty`
 }

@@ -48,7 +48,7 @@ def _elsewhere(part: str, dialect: str) -> str:
     having = [name for name in others if any(part.lower() in op.name.lower() for op in dialect_named(name).drawn())]
     if having:
         return f"; `fuzz ops {quote(part)} --dialect {having[0]}` lists some"
-    return perhaps_meant([part], [op.name for op in dialect_named(dialect).drawn()])
+    return f"{perhaps_meant([part], [op.name for op in dialect_named(dialect).drawn()])}; `fuzz ops` lists all"
 
 
 def one_dialect(dialect: str) -> str:

@@ -77,7 +77,7 @@ def test_for_machines() -> None:
         "engine": "tvm",
         "importer": "export",
         "target": "c-clang",
-        "when": "where new failures are likely",
+        "when": "chosen tests",
         "adds": "target c-clang",
         "purpose": "another C compiler on the same source",
         "here": {"is": "missing", "why": "none of clang is on PATH"},

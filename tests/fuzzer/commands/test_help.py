@@ -55,7 +55,12 @@ def test_each_option_of_a_run_is_in_one_group(fuzz: Fuzz) -> None:
         (("triage", "--tpo", "3"), "No such option: --tpo; did you mean --top?"),
         (("run", "--lanes", "relax-cuda"), "no lane matches 'relax-cuda'; perhaps you mean relax-"),
         (("lanes", "relax-exprot-llvm"), "in its name; perhaps you mean relax-export-llvm"),
-        (("chekc",), "No such command 'chekc'. Did you mean 'check'?"),
+        (("chekc",), "No such command 'chekc'; did you mean 'check'?"),
+        (("list",), " triage` does that"),
+        (("Submit", "1"), " file` does that"),
+        (("stop",), "No such command 'stop'; Ctrl-C, or "),
+        (("frobnicate",), " help` lists the commands"),
+        (("merge", "a", "b"), " merge --help` shows what is meant"),
         (
             ("--ops", "reluu"),
             "no operator matches 'reluu'; perhaps you mean relu, rrelu or relu6; `fuzz ops` ",

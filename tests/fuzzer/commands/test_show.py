@@ -40,6 +40,7 @@ def test_a_finding_of_onnx_has_a_line_for_each_call(capsys: pytest.CaptureFixtur
 
 def test_what_is_not_known_has_its_command(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert f"\ncondition not yet looked for: `{command('scope', saved)}`\n" in shown(capsys, saved)
+    assert "\nat fault: tvm: which part of it is not known\n" in shown(capsys, saved)
     assert json.loads(shown(capsys, saved, json=True))["finding"]["slug"] == saved.name
 
 

@@ -301,6 +301,7 @@ def test_the_findings_of_one_cause_are_one_entry_and_all_are_listed_on_request(
         (Grouping.SEVERITY, ["critical: 1 cause", "medium: 1 cause"]),
         (Grouping.COMPONENT, ["tvm: 2 causes"]),
         (Grouping.OPERATOR, ["neg: 1 cause", "sqrt: 1 cause"]),
+        (Grouping.PASS, ["no pass: not located: 2 causes"]),
         (Grouping.KIND, ["died: 1 cause", "rejected: 1 cause"]),
         (Grouping.RELEASE, ["in all releases that were run: 2 causes"]),
     ],

@@ -169,8 +169,12 @@ def test_a_pipe_in_the_place_of_the_archive_is_refused_at_once(folder: Path) -> 
 
 
 def test_a_folder_that_is_no_corpus_is_named(tmp_path: Path) -> None:
-    with pytest.raises(Invalid, match=r"corpus\.json: No such file"):
+    with pytest.raises(
+        Invalid, match=r": no corpus: it has no corpus\.json; `fuzz corpus keep` makes one of campaigns$"
+    ):
         read(tmp_path)
+    with pytest.raises(Invalid, match=r"/none: no corpus: there is no such folder; "):
+        read(tmp_path / "none")
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:

@@ -62,6 +62,7 @@ SHOWN: list[tuple[Evidence, telling.ShownEvidence]] = [
     (Mismatch(0, "2 outputs", "3 outputs"), telling.ShownEvidence((("PyTorch", "2 outputs"), ("TVM", "3 outputs")))),
     (Raised(Stage.COMPILE, "E", "no", FRAMES, CHECKED), telling.ShownEvidence((), "  tvm/a.py:1 f\nE: no", CONTENT)),
     (Raised(Stage.IMPORT, "E", "no", (), CHECKED), telling.ShownEvidence((), "E: no")),
+    (Raised(Stage.LOAD, "fuzzer.lanes.written.Refused", "no"), telling.ShownEvidence((), "no")),
     (
         Died(Stage.COMPILE, Cause.SIGNAL, 11, "log\n", replace(CHECKED, ill_formed=IllFormed("a", "b", "c"))),
         telling.ShownEvidence((), "log"),

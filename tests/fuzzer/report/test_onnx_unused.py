@@ -10,12 +10,12 @@ from graphs_by_hand import case_of
 from records import record
 
 from fuzzer.isolate.reports import ScriptRun
-from fuzzer.report import issue, own_script
+from fuzzer.report import issue, own_script, sentences
 from fuzzer.report.onnx_unused import operator_at_fault, without_unused
 from fuzzer.signature.blame import Blame, Place
 from fuzzer.triage.investigate import Investigated, Sighting
 from generators.onnx.model import Attribute, Node, OnnxModel, Tensor, Value
-from oracles.finding import Kind
+from oracles.finding import Kind, Mismatch
 from oracles.lane import LaneSpec
 from oracles.outcome import Raised, Stage
 
@@ -105,3 +105,15 @@ def test_the_title_names_the_operator_at_which_the_importer_stops() -> None:
     evidence = Raised(Stage.IMPORT, "ValueError", "no value in Constant")
     title = issue.title(record(case, Kind.REJECTED, TVM_ONNX, evidence, onnx=FILE, blame=AT_CONSTANT))
     assert title == "[Bug][Relax][Frontend][ONNX] `from_onnx` on `Constant` fails: no value in Constant"
+
+
+def test_a_report_with_the_exported_file_names_no_call_of_pytorch() -> None:
+    case = case_of({"x0": "float32[1]", "x1": "float32[1]"}, [("v0", "add", "x0 x1")], "v0")
+    blame = Blame(Place.FRONTEND, "add")
+    evidence = Mismatch(0, "1", "2")
+    assert sentences.culprit(record(case, Kind.WRONG_VALUE, TVM_ONNX, evidence, onnx=FILE, blame=blame)) == (
+        "the frontend"
+    )
+    assert sentences.culprit(record(case, Kind.WRONG_VALUE, TVM_ONNX, evidence, blame=blame)) == (
+        "the frontend, at `torch.add`"
+    )

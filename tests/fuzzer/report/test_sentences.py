@@ -12,9 +12,10 @@ from records import record
 
 from fuzzer.findings.record import FindingRecord
 from fuzzer.lanes import TVM_LANES
-from fuzzer.report import sentences
+from fuzzer.report import area, sentences
 from fuzzer.signature.blame import Introduction, Releases, ReleaseVerdict
 from oracles.finding import Kind, Mismatch
+from oracles.outcome import Frame, Raised, Stage
 
 CONV = case_of(
     {"x0": "float32[1,1,4,4]", "w0": "float32[1,1,1,1]"}, [("v0", "conv2d", "x0 w0"), ("v1", "relu", "v0")], "v1"
@@ -89,6 +90,20 @@ def test_the_builds_that_were_compared(versions: dict[str, str], sentence: str) 
     shown = replace(shown, doc=msgspec.structs.replace(shown.doc, versions=versions))
     assert sentences.compared(shown) == sentence
     assert sentence in sentences.summary(shown)
+
+
+@pytest.mark.parametrize(
+    ("file", "part", "tag"),
+    [
+        ("x/site-packages/tvm/relax/frontend/torch/a.py", "the frontend", "[Frontend][Torch]"),
+        ("x/site-packages/tvm/relax/expr.py", "", ""),
+    ],
+)
+def test_what_an_importer_raises_while_a_model_is_compiled_is_the_frontends(file: str, part: str, tag: str) -> None:
+    """torch.compile calls an importer."""
+    raised = Raised(Stage.COMPILE, "KeyError", "0.0", (Frame(file, 2078, "_where"),))
+    found = record(CONV, Kind.INTERNAL_ERROR, TVM, raised)
+    assert (sentences.culprit(found), area.area(found)) == (part, f"[Relax]{tag}")
 
 
 @pytest.mark.parametrize(("given", "folding"), [(True, ""), (False, "constants folded, ")])

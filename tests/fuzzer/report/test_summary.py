@@ -12,6 +12,7 @@ from records import record
 
 from fuzzer.findings.record import FindingRecord
 from fuzzer.report import sentences, summary
+from fuzzer.report.what_is_wrong import failure
 from fuzzer.signature.blame import Blame, Place
 from fuzzer.triage.scope.statement import Answer, Condition, Hits, Property, Relation, Scope, Statement, Variation
 from oracles.finding import Kind, Mismatch, WorstElement
@@ -66,6 +67,14 @@ def test_the_whole_beginning() -> None:
 
 def test_without_a_scope_there_are_three_lines() -> None:
     assert summary.text(wrong(Scope())).count("\n") == 2
+
+
+def test_an_exception_of_difftvm_is_not_named() -> None:
+    no_tensor = Raised(Stage.RUN, "fuzzer.lanes.base.compiler_error.NotATensor", "output 0 is a shape, no tensor")
+    found = record(POOL, Kind.INTERNAL_ERROR, TVM, no_tensor)
+    assert failure(found) == "running compiled `torch.flip` fails: output 0 is a shape, no tensor"
+    theirs = replace(no_tensor, type="tvm.error.InternalError")
+    assert failure(record(POOL, Kind.INTERNAL_ERROR, TVM, theirs)).endswith(" fails with `InternalError`")
 
 
 def test_the_condition_is_in_the_first_line_where_it_is_certain() -> None:

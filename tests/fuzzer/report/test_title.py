@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from fakes import ONNXRUNTIME, TVM, TVM_C, TVM_ONNX
-from graphs_by_hand import case_of
+from graphs_by_hand import Call, case_of
 from records import record
 
 from fuzzer.findings.record import read
@@ -27,6 +27,8 @@ CONV = case_of(
     {"x0": "float32[1,1,4,4]", "w0": "float32[1,1,1,1]"}, [("v0", "conv2d", "x0 w0"), ("v1", "relu", "v0")], "v1"
 )
 FAILED = Raised(Stage.COMPILE, "tvm.error.InternalError", "Check failed: a == b (1 vs. 2) : they differ")
+REFUSED = Raised(Stage.LOAD, "RuntimeError", "Compilation error:\na.c:1:2: error: ‘half’ undeclared")
+NVCC = "Compilation error, nvcc on .cu:\na.cu(1): warning #177-D: unused"
 IN_PASS = Blame(Place.PASS, "relu", "FuseOps")
 MADE = Origin((), (), "_conv2d", "conv2d.default", "float32[1, 2]", "bfloat16[1, 2]")
 MISTYPED = Blame(Place.FRONTEND, "conv2d", "_conv2d", f"`conv2d.default` becomes: {FOLLOWS_FROM_TYPE}", origin=MADE)
@@ -106,7 +108,19 @@ BUG = "[Bug][Relax]"
             title_of(Kind.REJECTED, IN_A_CALL_AFTER, blame=made(MISTYPED, "a tuple of 5", "float32[1, 2]")),
             "[Bug][Relax][Frontend][Torch] `F.conv2d` is imported as a tuple of 5 instead of a tensor",
         ),
+        (
+            title_of(Kind.REJECTED, FAILED, blame=MISTYPED, stage=Stage.COMPILE),
+            "[Bug][Relax][Frontend][Torch] `F.conv2d` is imported as float32 instead of bfloat16",
+        ),
         (title_of(Kind.INTERNAL_ERROR, FAILED), f"{BUG} Compiling {OPS} fails: they differ"),
+        (
+            title_of(Kind.INTERNAL_ERROR, REFUSED, TVM_C, Blame(Place.CODEGEN)),
+            f"[Bug][Codegen][C] The C compiler refuses the code of {OPS}",
+        ),
+        (
+            title_of(Kind.INTERNAL_ERROR, replace(REFUSED, message=NVCC), CUDA, Blame(Place.CODEGEN)),
+            f"[Bug][Codegen][CUDA] `nvcc` refuses the code of {OPS}",
+        ),
         (title_of(Kind.INTERNAL_ERROR, FAILED, blame=IN_PASS), f"{BUG} `FuseOps` on {OPS} fails: they differ"),
         (
             title_of(Kind.REJECTED, Raised(Stage.IMPORT, "KeyError", "'main'"), FX),
@@ -211,6 +225,7 @@ def wrong(actual: float) -> Mismatch:
 
 
 TORCH = "[Bug][Relax][Frontend][Torch]"
+IMPURE = "Function 0x562c is annotated as pure but contains an impure call: R.call_packed(x)."
 
 
 @pytest.mark.parametrize(
@@ -221,6 +236,14 @@ TORCH = "[Bug][Relax][Frontend][Torch]"
         (
             of_six(Kind.ILL_FORMED, IllFormed("FuseOps", "ValueError", "Var gv is not defined.")),
             f"{BUG} `FuseOps` on `torch.relu`: a variable is not defined",
+        ),
+        (
+            title_of(Kind.ILL_FORMED, IllFormed("import", "ValueError", IMPURE, Kind.REJECTED)),
+            f"{TORCH} Importing a model: a pure function makes an impure call",
+        ),
+        (
+            of_six(Kind.INTERNAL_ERROR, REFUSED, TVM_C),
+            f"{BUG} The C compiler refuses the code of `torch.relu`: ‘half’ undeclared",
         ),
         (of_six(Kind.WRONG_VALUE, wrong(1.5)), f"{BUG} `torch.relu` gives wrong values: 1.5 instead of 2"),
         (
@@ -275,6 +298,37 @@ def test_a_title_without_room_names_the_operator_rather_than_the_tensor() -> Non
     access = MemoryAccess(Access.READ, "output 0", Side.INSIDE, 0, "int64")
     title = titles.title(record(case, Kind.UNINITIALISED_READ, TVM, access))
     assert title == "[Bug][Relax] Compiled `NonMaxSuppression` uses memory that nothing has written"
+
+
+DROPOUT = case_of({"x0": "float32[1]"}, [("v0 v1", "Dropout-13", "x0", {"outputs": (True, True)})], "v0 v1", opset=17)
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong", "title"),
+    [
+        (Kind.WRONG_DTYPE, Mismatch(1, "bool", "float32"), "`Dropout` gives float32 instead of bool (output `mask`)"),
+        (Kind.WRONG_DTYPE, Mismatch(0, "bool", "float32"), "`Dropout` gives float32 instead of bool"),
+        (
+            Kind.WRONG_SHAPE,
+            Mismatch(1, "[1, 2, 3, 4, 5, 6, 7]", "[1, 2, 3, 4, 5, 6]"),
+            "`Dropout` gives a wrong shape (output `mask`)",
+        ),
+    ],
+)
+def test_a_title_names_the_result_that_is_wrong_rather_than_numbers(kind: Kind, wrong: Mismatch, title: str) -> None:
+    found = record(DROPOUT, kind, TVM_ONNX, wrong, blame=Blame(Place.FRONTEND, "Dropout", "Dropout._impl_v12"))
+    assert titles.title(found) == f"[Bug][Relax][Frontend][ONNX] {title}"
+    assert ("in its output `mask`" in issue.body(found)) == (wrong.output == 1)
+
+
+def test_a_wrong_type_is_named_by_the_importer_where_the_call_is_too_long() -> None:
+    calls: list[Call] = [("v0", "over_root_size", "x0", {"dim": 0}), ("v1", "isfinite", "v0")]
+    case = case_of({"x0": "int64[1]"}, calls, "v1")
+    origin = Origin((), (), "_binary_op", "div.Tensor", "int64[1]", "float32[1]")
+    evidence = f"`div.Tensor` becomes int64: {FOLLOWS_FROM_TYPE}"
+    blame = Blame(Place.FRONTEND, "over_root_size", "_binary_op of div", evidence, origin=origin)
+    found = record(case, Kind.INTERNAL_ERROR, TVM, IN_A_CALL_AFTER, blame=blame)
+    assert titles.title(found) == f"{TORCH} `div.Tensor` is imported as int64 instead of float32"
 
 
 def test_a_title_is_printable() -> None:

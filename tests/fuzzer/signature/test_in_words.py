@@ -44,6 +44,9 @@ def raised(message: str, *frames: Frame, type: str = "tvm.error.InternalError") 
         (raised("one line\n\nand advice on the next"), ("one line",)),
         (raised("Compilation error:\na.c:1:2: error: ‘half’ undeclared (first use in this function); did you mean x?"),
          ("the C compiler says: ‘half’ undeclared", "‘half’ undeclared")),
+        (raised("Compilation error, nvcc on .cu:\na.cu(1): error: identifier \"h\" is undefined"),
+         ('`nvcc` says: identifier "h" is undefined', 'identifier "h" is undefined')),
+        (raised("Compilation error, nvcc on .cu:\na.cu(1): warning #1: unused"), ("`nvcc` refuses the code",)),
     ],
 )  # fmt: skip
 def test_the_fullest_text_comes_first(message: Raised, words: tuple[str, ...]) -> None:
@@ -56,6 +59,8 @@ def test_the_fullest_text_comes_first(message: Raised, words: tuple[str, ...]) -
         ("Check failed: (a >= 0) is false: cannot make uint from -1", "cannot make uint from -1"),
         ("Take op requires integers. However, it has bool", "Take op requires integers"),
         ("tuple index out of range", "tuple index out of range"),
+        ("the mask should be of shape (a, b), but is not", "the mask should be of shape"),
+        ("the mask should be one of (a, b), but is not", "the mask should be one of (a, b)"),
         ("error: no such file --> <str>:1:12", "no such file"),
     ],
 )
@@ -127,7 +132,17 @@ OF_CAMPAIGNS = {
         "the size has 0 of 3 numbers",
     "The key should have 4 dimension, namely [batch size, sequence length, number of heads, dimension of heads].":
         "key is not 4D",
-    "scaled_dot_product_attention expects 2D or 4D inputs, but got 3D input": "3D input",
+    "scaled_dot_product_attention expects 2D or 4D inputs, but got 3D input": "3D input refused",
+    "mask index should be in shape of (batch_size, seq_len),\n            or (batch_size, seq_len, seq_len)":
+        "the mask has neither rank 2 nor rank 3",
+    "Tensor constants are not supported in primitive functions.": "a function to fuse has a constant in it",
+    "dtype mismatch on BufferStore: buffer's dtype is `T.uint16`, the lanes of indexing are: `1`, the scalability is: "
+    "`0`, but RHS's dtype is `T.bfloat16`": "it stores bfloat16 as uint16",
+    "Check failed: (arg.ty().MatchesCode(DLDataTypeCode::kDLInt)) is false: Expected integer or boolean argument for ~ "
+    'operator (bitwise NOT), but received T.te.tensor_load(metadata["te.Tensor"][0], ax0)\n# Metadata omitted. Use '
+    "show_meta=True in script() method to show it. of type T.float32": "`~` takes no float32",
+    "Compilation error, nvcc on .cu:\n/tmp/a.cu(1): warning #177-D: unused": "`nvcc` refuses the code",
+    "unsupported operand type(s) for @: 'GenericConst' and 'GenericConst'": "`@` takes no `GenericConst`",
     "The query number of heads should be a multiple of key number of heads. However, the number of heads of query is "
     "T.int64(1) while the number of heads of key is T.int64(2)": "1 and 2 heads",
     "broadcast_to expects the input tensor shape is broadcastable to the target shape. The target shape at dim 0 is "

@@ -10,6 +10,8 @@ from fuzzer.lanes.target_table import TARGET_LANES
 from fuzzer.signature import (
     Signature,
     classify_failure,
+    compiler_that_refuses,
+    error_of_compiler,
     failure_location,
     missing_features,
     plain_function,
@@ -147,7 +149,15 @@ def test_a_skeleton_is_what_is_left_of_a_message() -> None:
     ],
 )
 def test_texts_for_one_error_become_one_text_of_gcc(error: str, text: str) -> None:
-    assert readable(f"Compilation error:\n/tmp/a.c:1:2: error: {error}\n 7 | x") == f"Compilation error: {text}"
+    message = f"Compilation error:\n/tmp/a.c:1:2: error: {error}\n 7 | x"
+    assert readable(message) == f"Compilation error: {text}"
+    assert (compiler_that_refuses(message), error_of_compiler(message)) == ("the C compiler", text)
+
+
+def test_output_of_a_compiler_without_an_error_has_none() -> None:
+    message = "Compilation error, nvcc on .cu:\n/tmp/a.cu(1): warning #177-D: variable is unused"
+    assert (compiler_that_refuses(message), error_of_compiler(message)) == ("`nvcc`", "")
+    assert (compiler_that_refuses("error: no"), error_of_compiler("error: no")) == ("", "")
 
 
 def test_the_cause_of_a_failure_of_the_exporter_through_dynamo() -> None:

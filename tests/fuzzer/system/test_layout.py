@@ -84,8 +84,19 @@ def test_a_table_has_a_header_and_a_line_for_each_row() -> None:
         "relu      1",
         "clamp     1 to 3    min: a number or none",
     ]
-    assert list(table_lines(("operator", "operands", "attributes"), rows, 30)) == [
+
+
+def test_the_widest_column_of_a_table_is_wrapped_where_it_has_room() -> None:
+    rows = [("relu", "1", ""), ("clamp", "1 to 3", "min: a number or none; max: a number or none")]
+    columns = ("operator", "operands", "attributes")
+    assert list(table_lines(columns, rows, 50)) == [
+        "operator  operands  attributes",
+        "relu      1",
+        "clamp     1 to 3    min: a number or none; max:",
+        "                    a number or none",
+    ]
+    assert list(table_lines(columns, rows, 40)) == [
         "operator  operands, attributes",
         "relu      1",
-        "clamp     1 to 3, min: a number or none",
+        "clamp     1 to 3, min: a number or none; max: a number or none",
     ]

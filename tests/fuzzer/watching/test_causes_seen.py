@@ -91,6 +91,20 @@ def test_sightings_of_a_confirmed_cause_are_named_below_its_finding(tmp_path: Pa
     assert f"        {replay(tmp_path, slug)}" in list(Listed(causes, Chosen(Grouping.AGE, None, None)).lines())
 
 
+def test_of_many_further_sightings_three_are_listed(tmp_path: Path, make: Make) -> None:
+    with Store(tmp_path, 1) as store:
+        store.save(make("Unresolved call tirx.acos")[0], {})
+        store.save_state()
+        for name in ("cos", "sin", "tan", "sinh", "cosh"):
+            found, sighting = make(f"Unresolved call tirx.{name}")
+            Queue(tmp_path).add(found.case, sighting, {}, RELU)
+    lines = list(Listed(causes_in(tmp_path), Chosen(Grouping.AGE, None, None)).lines())
+    at = lines.index("      5 further sightings wait for triage")
+    assert all(" --replay " in line for line in lines[at + 1 : at + 4])
+    work = command("triage", "--campaign", tmp_path, "--work")
+    assert lines[at + 4] == f"        and 2 more: `{work}` investigates them"
+
+
 def test_operators_that_may_be_at_fault_in_further_sightings_are_named(tmp_path: Path, make: Make) -> None:
     with Store(tmp_path, 1) as store:
         store.save(make("Unresolved call tirx.acos")[0], {})

@@ -14,6 +14,7 @@ from fuzzer.campaign.store.store import Store
 from fuzzer.findings import finding_file
 from fuzzer.findings.finding_doc import FindingDoc, StoredEvidence
 from fuzzer.findings.severity import Level, Severity
+from fuzzer.signature.blame import Blame, Place
 from fuzzer.triage.investigate import Investigated, Sighting
 from fuzzer.watching.entries import Facts, entries, entry
 from fuzzer.watching.ranking import (
@@ -122,6 +123,20 @@ def test_a_finding_whose_case_cannot_be_read_is_ranked_too(doc: FindingDoc, tmp_
 def test_a_finding_of_two_operators_is_in_both_groups(doc: FindingDoc) -> None:
     both = Family((of(doc, "a", 60.0, "conv2d", "gru"),))
     assert grouped([both], Grouping.OPERATOR) == {"conv2d": [both], "gru": [both]}
+
+
+@pytest.mark.parametrize(
+    ("blame", "name"),
+    [
+        (Blame(Place.PASS, "conv2d", "FuseTIR"), "FuseTIR"),
+        (Blame(Place.PASS, "conv2d"), "no pass: the optional passes together"),
+        (Blame(Place.FRONTEND, "conv2d", "_conv2d"), "no pass: the frontend"),
+        (Blame(), "no pass: not located"),
+    ],
+)
+def test_causes_are_grouped_by_the_pass_at_fault(doc: FindingDoc, blame: Blame, name: str) -> None:
+    found = of(msgspec.structs.replace(doc, blame=blame), "a", 60.0, "conv2d")
+    assert list(grouped([Family((found,))], Grouping.PASS)) == [name]
 
 
 def test_a_row_of_csv_has_a_cell_for_each_name(doc: FindingDoc) -> None:

@@ -413,6 +413,21 @@ def test_operators_are_called_as_their_source_calls_them() -> None:
     assert [called(graph, node) for node in graph.nodes] == ["Tensor.neg", "v0 ** 2"]
 
 
+@pytest.mark.parametrize(
+    ("op", "attrs", "shown"),
+    [
+        ("over_root_size", {"dim": 0}, "x0 / x0.size(0) ** 0.5"),
+        ("view", {"size": (2, 1)}, "Tensor.view"),
+        ("as_strided:method", {"size": (1,), "stride": (1,)}, "Tensor.as_strided"),
+        ("clone:method", {}, "Tensor.clone"),
+    ],
+)
+def test_a_row_of_several_calls_has_the_name_of_what_it_computes(op: str, attrs: Attrs, shown: str) -> None:
+    """And not that of a size, or of a copy, that it needs for this."""
+    graph = case_of({"x0": "float32[2]"}, [("v0", op, "x0", attrs)], "v0").graph
+    assert called(graph, graph.nodes[0]) == shown
+
+
 # --- double precision
 
 
