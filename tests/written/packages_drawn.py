@@ -67,7 +67,9 @@ def in_order(structure: packages.Structure, before: Sequence[str]) -> list[str]:
     return ordered
 
 
+SLOW = ("slow",)
+
 ROWS = (
-    *(Written(f"drawing-of-{block}", PAGE, drawing_of(block)) for block in FOLDERS),
-    *(Written(f"table-of-{block}", PAGE, table_of(block)) for block in FOLDERS),
+    *(Written(f"drawing-of-{block}", PAGE, drawing_of(block), marks=SLOW) for block in FOLDERS),
+    *(Written(f"table-of-{block}", PAGE, table_of(block), marks=SLOW) for block in FOLDERS),
 )

@@ -48,4 +48,4 @@ def _beginning(name: str) -> str:
     return " ".join(docstring.partition("\n\n")[0].split())
 
 
-ROWS = (Written("programs", "benchmarks/README.md", table, whole=True),)
+ROWS = (Written("programs", "benchmarks/README.md", table, whole=True, marks=("slow",)),)

@@ -32,8 +32,8 @@ class Written:
     text   what must stand there: a function of what stands there now, because some quoted outputs also have figures of
            a campaign, which stay, and tables keep their order
     whole  the text is the whole file: it has no markers
-    marks  those of the test that compares it: "long" where the function takes more than five seconds, "tvm" where it
-           needs a compiler
+    marks  those of the test that compares it: "slow" where the function takes more than 0.2 seconds, "long" where it
+           takes more than five, "tvm" where it needs a compiler
     """
 
     name: str
