@@ -8,6 +8,8 @@ from fuzzer.signature.messages import readable
 
 LENGTH = 60
 """The largest length of an excerpt, in characters."""
+MOST_LINE = 2000
+"""How many characters of a line are read. The time to find the parts grows with the square of it."""
 SHORTEST = 6
 """Shorter excerpts occur in unrelated messages."""
 
@@ -25,7 +27,7 @@ def stable_excerpt(message: str) -> str:
 
     The excerpt occurs in `message` character by character.
     """
-    line = next((line for line in readable(message).split("\n") if line.strip()), "")
+    line = next((line for line in readable(message).split("\n") if line.strip()), "")[:MOST_LINE]
     pieces = [piece.strip(" ,.:;()[]") for piece in _VARIABLE_PARTS.sub("\0", line).split("\0")]
     # `readable` adds a prefix: "Compilation error: ", or the class of a cause
     verbatim = (piece if piece in message else piece.partition(": ")[2] for piece in pieces)

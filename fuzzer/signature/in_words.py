@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from fuzzer.signature.frames import function_that_raised
 from fuzzer.signature.message_table import CHECKER, MESSAGES
-from fuzzer.signature.messages import compiler_that_refuses, frames_of, readable
+from fuzzer.signature.messages import MOST, compiler_that_refuses, frames_of, readable
 from oracles.outcome import Outcome, Raised, why_no_result
 
 ROWS = tuple((re.compile(pattern), texts) for pattern, *texts in MESSAGES)
@@ -67,7 +67,8 @@ def _own_words(message: str, kind: str, place: str) -> Iterator[str]:
 
 def checker_in_words(message: str) -> str:
     """What TVM's checker of modules says: "a variable is not defined"."""
-    return next((text for pattern, text in _OF_CHECKER if pattern.search(message)), main_clause(message))
+    read = message[:MOST]
+    return next((text for pattern, text in _OF_CHECKER if pattern.search(read)), main_clause(read))
 
 
 _PREFIX = re.compile(r"^(?:error: )?(?:Check failed: .*?(?: \(.{,60}? vs\. .{,60}?\)| is false) ?: *:? *)?(?=\S)")

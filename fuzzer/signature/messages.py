@@ -11,7 +11,8 @@ LENGTH = 300
 """The largest length of a skeleton, in characters. The rest of longer messages is dumps of objects."""
 
 MOST = 20_000
-"""How many characters of a message are read: children send no more."""
+"""How many characters of a message are read: children send no more. Some patterns take time that grows with the square
+of it."""
 
 _ROUNDS = 10
 """The largest number of rounds of replacement. Replaced text may be part of a longer pattern, such as a list of shapes
@@ -22,13 +23,13 @@ _DTYPES = r"bool|b?float(16|32|64)|float[48]_e\w+|u?int(4|8|16|32|64)|i(1|8|16|3
 _SUBSTITUTIONS = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
-        # ends of messages
-        (r"\s*--> <str>:[\s\S]*", ""),  # the line of TVMScript that the parser points at
-        (r"\s*\[Caused by the value [\s\S]*", ""),  # TorchScript's graph around it
-        (r"\s*Argument types: [\s\S]*", ""),  # TorchScript: the dtypes of this call, and all overloads
+        # ends of messages; a run of blanks is tried once, from its begin
+        (r"(?<!\s)\s*--> <str>:[\s\S]*", ""),  # the line of TVMScript that the parser points at
+        (r"(?<!\s)\s*\[Caused by the value [\s\S]*", ""),  # TorchScript's graph around it
+        (r"(?<!\s)\s*Argument types: [\s\S]*", ""),  # TorchScript: the dtypes of this call, and all overloads
         (r"(LLVM module verification failed.*\n.*)\n[\s\S]*", r"\1"),
-        (r"\s*(The function is )?# from tvm\.script import [\s\S]*", ""),  # a module
-        (r"\s*# Metadata omitted\. Use show_meta=True in script\(\) method to show it\.", ""),
+        (r"(?<!\s)\s*(The function is )?# from tvm\.script import [\s\S]*", ""),  # a module
+        (r"(?<!\s)\s*# Metadata omitted\. Use show_meta=True in script\(\) method to show it\.", ""),
         # names, addresses, types and numbers
         (r" \[with [^\]]*\]", ""),  # template arguments, as gcc prints them
         (r'\{"kind":[^\n]*\}|\{"kind":[^\n]*$', "TARGET"),
@@ -72,7 +73,7 @@ def skeleton(message: str) -> str:
 
     The skeleton of a skeleton is the skeleton itself.
     """
-    text = message[:MOST]
+    text = message
     for _ in range(_ROUNDS):
         previous, text = text, _shortened(_masked(readable(text)))
         if text == previous:
@@ -107,8 +108,8 @@ def _shortened(text: str) -> str:
 
 
 def readable(message: str) -> str:
-    """Return the message for people, without dumps of whole objects."""
-    text = _sanitizer_report(_compiler_error(core_message(message)))
+    """Return the message for people, without dumps of whole objects. What comes after `MOST` characters is left out."""
+    text = _sanitizer_report(_compiler_error(core_message(message[:MOST])))
     return _replace_parenthesised(text, re.compile(r"ir\.Op\("), _name_of_operator).strip()
 
 
