@@ -73,8 +73,8 @@ def _of_an_exception(record: FindingRecord, raised: Raised) -> Iterator[str]:
                 yield from (f"{step} fails: {words}{some}" for some in _circumstances(record) for step in steps)
                 yield from (f"{step}: {words}" for step in steps)
     for shown in (*names, MODEL):
-        for steps in _steps(record, shown):
-            yield from (f"{step} fails {_at(record, raised)}" for step in steps)
+        for how in (_at(record, raised), _with(raised)):
+            yield from (f"{step} fails {how}" for steps in _steps(record, shown) for step in steps)
     yield from (f"{steps[0]} fails" for shown in (*names, MODEL) for steps in _steps(record, shown))
 
 
@@ -125,7 +125,11 @@ def _at(record: FindingRecord, raised: Raised) -> str:
     blame, function = record.doc.blame, function_that_raised(frames_of(raised))
     if blame.place is Place.FRONTEND and blame.culprit:
         return f"in {as_code(blame.culprit)}"
-    return f"in `{function}`" if function else f"with `{raised.type.rpartition('.')[2]}`"
+    return f"in `{function}`" if function else _with(raised)
+
+
+def _with(raised: Raised) -> str:
+    return f"with `{raised.type.rpartition('.')[2]}`"
 
 
 def _circumstances(record: FindingRecord) -> list[str]:

@@ -139,6 +139,7 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
         "it broadcasts size {1} to {0}",
         "size {1} to {0}",
     ),
+    (r"^In-place index (-?\d+) is out of range", "in-place index {0} is out of range", "a wrong in-place index"),
     (r"^index (\d+) is out of bounds for axis \d+ with size (\d+)", "index {0} for size {1}"),
     (r"^Index (-?\d+) out of bounds (\d+)$", "index {0} for a list of length {1}", "index {0} for length {1}"),
     (r"Tuple .* cannot be accessed with (?:negative )?index (-?\d+)", "a tuple gets index {0}"),

@@ -19,7 +19,7 @@ from fuzzer.signature.blame import FOLLOWS_FROM_TYPE, NO_BLAME, Blame, Origin, P
 from oracles.finding import Component, Evidence, Excess, Kind, Mismatch, Quantity, SideEffect, WorstElement
 from oracles.lane import Importer, LaneSpec, Pipeline
 from oracles.memory_access import Access, MemoryAccess, Side
-from oracles.outcome import Cause, Died, IllFormed, Mutant, MutantFate, Raised, Stage, TimedOut
+from oracles.outcome import Cause, Died, Frame, IllFormed, Mutant, MutantFate, Raised, Stage, TimedOut
 
 CRASHES = Path(__file__).parents[3] / "crashes"
 SHIPPED = sorted((CRASHES / "SHIPPED").read_text().split())
@@ -337,6 +337,15 @@ def test_a_title_is_printable() -> None:
     shown = title_of(Kind.INTERNAL_ERROR, evidence)
     assert shown.isprintable()
     assert "\\u202eevil" in shown
+
+
+def test_an_operator_stands_in_the_title_rather_than_a_long_function() -> None:
+    frame = Frame("/project/src/relax/op/op.cc", 621, "tvm::relax::Expr tvm::relax::NormalizeCallTIRInPlace(int)")
+    raised = Raised(Stage.COMPILE, "ValueError", "word " * 100, (frame,))
+    case = case_of({"x0": "float32[2]"}, [("v0", "relu", "x0")], "v0")
+    blame = Blame(Place.PASS, "relu", "DataflowInsertInPlaceCallsOfAModel")
+    title = titles.title(record(case, Kind.INTERNAL_ERROR, TVM, raised, blame=blame))
+    assert title == f"{BUG} `DataflowInsertInPlaceCallsOfAModel` on `torch.relu` fails with `ValueError`"
 
 
 def test_a_long_message_does_not_take_the_cause_from_the_title() -> None:

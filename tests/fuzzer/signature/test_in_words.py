@@ -135,6 +135,7 @@ OF_CAMPAIGNS = {
     "scaled_dot_product_attention expects 2D or 4D inputs, but got 3D input": "3D input refused",
     "mask index should be in shape of (batch_size, seq_len),\n            or (batch_size, seq_len, seq_len)":
         "the mask has neither rank 2 nor rank 3",
+    "In-place index 0 is out of range (must be between -1 and 0, inclusive, but is 1)": "a wrong in-place index",
     "Tensor constants are not supported in primitive functions.": "a function to fuse has a constant in it",
     "dtype mismatch on BufferStore: buffer's dtype is `T.uint16`, the lanes of indexing are: `1`, the scalability is: "
     "`0`, but RHS's dtype is `T.bfloat16`": "it stores bfloat16 as uint16",
