@@ -19,7 +19,7 @@ from generators.graph import Array
 from oracles.compare import judge
 from oracles.finding import Component, Finding, Kind, Mismatch, OnnxFile, is_other_reader, onnx_file_of
 from oracles.lane import Engine, LaneSpec
-from oracles.outcome import Outcomes, Ran
+from oracles.outcome import Outcomes, Raised, Ran, why_no_result
 from oracles.reference import Expected, expected, witness_of
 
 INTERPRETER = "interpreter"
@@ -77,6 +77,17 @@ def files_to_confirm(findings: Iterable[Finding], outcomes: Outcomes) -> tuple[L
 def readings_of_its_file(lane: LaneSpec, outcomes: Outcomes) -> list[tuple[Array, ...]]:
     """The results of the readers that have run the ONNX file that the lane reads."""
     return [outputs for reader, outputs in _readings(outcomes) if onnx_file_of(reader) == onnx_file_of(lane)]
+
+
+def refusal_of_its_file(lane: LaneSpec, outcomes: Outcomes) -> str:
+    """The words of a reader that refuses the exported file on which the lane fails, where no reader runs it: TVM is not
+    blamed for it. "" for all other lanes."""
+    reads_file = lane.importer.row.reads.is_exported_file
+    if not reads_file or not isinstance(outcomes[lane], Raised) or readings_of_its_file(lane, outcomes):
+        return ""
+    readers = (each for each in outcomes if is_other_reader(each) and onnx_file_of(each) == onnx_file_of(lane))
+    refused = (each for each in readers if isinstance(outcomes[each], Raised))
+    return next((why_no_result(outcomes[each]) for each in refused), "")
 
 
 def _readings(outcomes: Outcomes) -> Iterator[tuple[LaneSpec, tuple[Array, ...]]]:

@@ -35,6 +35,7 @@ from generators.graph import Case, Invalid
 from oracles.finding import Component, Kind
 from oracles.judged_elements import JudgedElements, judged_elements, reasons_in, unjudged_outputs, why_none
 from oracles.lane import LaneSpec, is_eager, is_reference
+from oracles.onnx_files import refusal_of_its_file
 from oracles.outcome import Built, Outcome, Outcomes, Raised, Ran, Result, Unsupported, why_no_result
 from oracles.reference import expected
 
@@ -198,6 +199,7 @@ class ModelCheck:
         if _is_compiled(dict(own)):
             self._not_judged += [*_only_compiled(own), *_not_judged(case, result.outcomes, found)]
             self._note_outputs(case, found)
+        self._elsewhere += _of_wrong_files(own, result.outcomes)
         failing = []
         for each in every:
             if not fails_check(each.finding.kind, aliasing=self.aliasing):
@@ -301,6 +303,13 @@ def _elsewhere(sighting: Sighting, lane: LaneSpec, outcome: Outcome) -> str:
     """For example `exporter: relax-onnx-llvm: export: RuntimeError: ...`."""
     finding = sighting.finding
     return f"{finding.component}: {lane.name}: {plain_reason(outcome) or finding.kind}"
+
+
+def _of_wrong_files(own: Sequence[tuple[LaneSpec, Outcome]], outcomes: Outcomes) -> Iterator[str]:
+    """A line for each lane that fails on a file of an exporter that nobody else reads: TVM is not blamed."""
+    for lane, _ in own:
+        if why := refusal_of_its_file(lane, outcomes):
+            yield f"{lane.name}: no other reader takes the file of the exporter either: {' '.join(why.split())}"
 
 
 def _is_compiled(outcomes: Outcomes) -> bool:

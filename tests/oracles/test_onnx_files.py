@@ -16,8 +16,8 @@ from generators.graph import Case
 from oracles.finding import Component, Kind
 from oracles.judge import judge_all, unconfirmed_files
 from oracles.lane import Engine, Importer, LaneSpec
-from oracles.onnx_files import confirmed_files
-from oracles.outcome import Facts, IllFormed, Outcome, Outcomes, Ran, Result, Stage
+from oracles.onnx_files import confirmed_files, refusal_of_its_file
+from oracles.outcome import Facts, IllFormed, Outcome, Outcomes, Ran, Result, Stage, why_no_result
 
 RIGHT = fakes.TWO_OUTPUTS
 CORRECT = fakes.correct(RIGHT)
@@ -76,6 +76,29 @@ def test_without_every_reference_the_interpreter_confirms_nothing(missing: LaneS
     outcomes = {**fakes.references(*RIGHT), ONNX_REFERENCE: CORRECT}
     del outcomes[missing]
     assert confirmed_files(outcomes) == frozenset()
+
+
+REFUSED = {ONNX_REFERENCE: fakes.raised(Stage.LOAD), ONNXRUNTIME: fakes.NO_VERDICT["skipped"]}
+
+
+@pytest.mark.parametrize(
+    ("lanes", "is_refused"),
+    [
+        ({TVM_ONNX: fakes.raised(Stage.IMPORT), **REFUSED}, True),
+        ({TVM_ONNX: CORRECT, **REFUSED}, False),
+        ({TVM_ONNX: fakes.NO_VERDICT["unsupported"], **REFUSED}, False),
+        ({TVM_ONNX: fakes.raised(Stage.IMPORT), **REFUSED, ONNXRUNTIME: CORRECT}, False),
+        ({TVM_ONNX: fakes.raised(Stage.IMPORT), OTHER_EXPORTER: fakes.raised(Stage.LOAD)}, False),
+    ],
+)
+def test_a_reader_refuses_the_file_and_none_runs_it(lanes: Outcomes, *, is_refused: bool) -> None:
+    words = why_no_result(fakes.raised(Stage.LOAD)) if is_refused else ""
+    assert refusal_of_its_file(TVM_ONNX, with_lanes(RIGHT, lanes)) == words
+
+
+def test_a_lane_that_reads_no_file_has_no_such_words() -> None:
+    lanes = {TVM: fakes.raised(Stage.IMPORT), **REFUSED}
+    assert refusal_of_its_file(TVM, with_lanes(RIGHT, lanes)) == ""
 
 
 # --- a file with open sizes is another file than the one with fixed sizes

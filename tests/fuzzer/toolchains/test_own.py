@@ -67,7 +67,7 @@ def test_a_toolchains_python_as_json(fuzz: Fuzz) -> None:
     [
         ("toolchain", "Missing command"),
         ("toolchain nonsense", "No such command 'nonsense'"),
-        ("toolchain add", "Missing argument 'name'"),
+        ("toolchain add", "Missing argument 'NAME'"),
         ("toolchain add nonsense", "'nonsense' is neither a release of apache-tvm (0.26.0, say) nor relay"),
         ("toolchain add host", "'host' is neither a release"),
         ("toolchain add host --python /bin/true", "'host' is the toolchain that difftvm itself runs in"),
