@@ -85,7 +85,7 @@ IMPORTING = ("fuzzer/", "oracles/", "difftvm/")
 """The files that ask records. Those of `generators/` have a rule of their own in `rules_of_imports.py`."""
 
 IMPORTS = {
-    "fuzzer/api/exported_module.py": (2, GIVEN_MODULE),
+    "fuzzer/api/exported_module.py": (3, GIVEN_MODULE),
     "fuzzer/api/model_cases.py": (2, GIVEN_MODULE),
     "fuzzer/api/random_cases.py": (1, "`check_pass` draws cases of PyTorch"),
     "fuzzer/api/strategies.py": (1, "the strategies of Hypothesis draw cases of PyTorch"),
@@ -114,7 +114,7 @@ IMPORTS = {
     "fuzzer/seeds/onnx_graph.py": (1, OF_FILES_OF_ONNX),
     "fuzzer/seeds/onnx_to_torch/api.py": (1, OF_FILES_OF_ONNX),
     "fuzzer/seeds/onnx_whole.py": (4, OF_FILES_OF_ONNX),
-    "fuzzer/seeds/pt2.py": (1, OF_EXPORTED_PROGRAMS),
+    "fuzzer/seeds/pt2.py": (2, OF_EXPORTED_PROGRAMS),
     "fuzzer/seeds/reader/reader.py": (2, OF_FILES_OF_ONNX),
     "fuzzer/seeds/reader/run_types.py": (1, OF_FILES_OF_ONNX),
     "fuzzer/seeds/resolve.py": (1, OF_EXPORTED_PROGRAMS),

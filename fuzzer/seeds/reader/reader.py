@@ -24,7 +24,7 @@ from fuzzer.lanes.onnx.description import NoDescription, _node, _tensor
 from fuzzer.lanes.onnx.given import without_numbers
 from fuzzer.seeds.bounded_child import limit_child, limits_of
 from fuzzer.seeds.onnx_graph import OnnxGraph, Refusal, WantedSizes
-from fuzzer.seeds.program import MAX_NODES
+from fuzzer.seeds.program import MAX_NODES, why_no_sizes
 from fuzzer.seeds.reader.bodies import has_bodies, with_outer_weights
 from fuzzer.seeds.reader.known import KnownParts, TooManyNodes, constants
 from fuzzer.seeds.reader.open_sizes import OPEN_SIZE, close_sizes, made_from_sizes, open_sizes, sizes_of
@@ -74,13 +74,17 @@ def _read(path: Path) -> onnx.ModelProto:
 
 
 def _open_unknown_sizes(graph: onnx.GraphProto) -> None:
-    """Leave a size of -1 open, as which paddle2onnx writes a size that it does not know. Refuse other negative ones."""
+    """Leave a size of -1 open, as which paddle2onnx writes a size that it does not know. Refuse other negative sizes,
+    and those for which the inference of types would take all memory."""
     for item in (*graph.input, *graph.output, *graph.value_info):
         for dim in item.type.tensor_type.shape.dim:
             if dim.dim_value < -1:
                 raise Unreadable(f"{item.name!r} has the size {dim.dim_value}")
             if dim.dim_value == -1:
                 dim.Clear()
+        sizes = [dim.dim_value if dim.HasField("dim_value") else None for dim in item.type.tensor_type.shape.dim]
+        if why := why_no_sizes(sizes):
+            raise Unreadable(f"{item.name} has {why}")
 
 
 def without_weights(model: onnx.ModelProto) -> onnx.ModelProto:

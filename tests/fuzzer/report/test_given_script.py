@@ -289,7 +289,7 @@ def without(case: Case, change: Any) -> Case:
 
 
 def of_a_table(module: Any) -> None:
-    module["graph"]["nodes"][1]["inputs"][1]["arg"] = {"as_complex": {"real": 1.0, "imag": 2.0}}
+    module["graph"]["nodes"][1]["inputs"][1]["arg"] = {"as_device": {"type": "cuda", "index": 0}}
 
 
 def of_a_parameter(module: Any) -> None:

@@ -293,7 +293,7 @@ def test_the_issue_of_a_failed_import() -> None:
 
 def test_the_issue_of_a_wrong_dtype() -> None:
     text = issue.text(WRONG_DTYPE)
-    assert text.startswith("# [Bug][Relax][Frontend][ONNX] `Dropout` gives float32 instead of bool\n")
+    assert text.startswith("# [Bug][Relax][Frontend][ONNX] `Dropout` gives float32 instead of bool (output `mask`)\n")
     assert "The result agrees with that of onnxruntime, and of the reference evaluator of the onnx package.\n" in text
     assert "| onnxruntime | `bool` |\n| TVM | `float32` |\n" in text
 

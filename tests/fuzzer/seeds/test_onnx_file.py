@@ -318,9 +318,10 @@ def test_a_child_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     path.write_bytes(b"\x80\x04")
     with pytest.raises(Invalid, match="is no ONNX file, or only the beginning of one"):
         onnx_file.read(path)
-    monkeypatch.setattr(onnx_file, "MODULE", "no.such.module")
-    with pytest.raises(Invalid, match="its reader ended with status 1: "):
-        onnx_file.read(path)
+    with monkeypatch.context() as patch:
+        patch.setattr(onnx_file, "MODULE", "no.such.module")
+        with pytest.raises(Invalid, match="its reader ended with status 1: "):
+            onnx_file.read(path)
     monkeypatch.setattr(Limits, "wall_seconds", 0.01)
     with pytest.raises(Invalid, match="not read within"):
         onnx_file.read(path)
