@@ -42,7 +42,7 @@ settings.register_profile(
 settings.load_profile("exact")
 
 
-pytest_plugins = ["parts", "outcome_log", "cpu_seconds", "gate_rules"]
+pytest_plugins = ["parts", "outcome_log", "cpu_seconds", "gate_rules", "unsynced"]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

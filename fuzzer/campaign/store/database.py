@@ -20,6 +20,9 @@ from fuzzer.campaign.store.trust import bound, version_of, why_not_trusted
 from fuzzer.system.terminal import campaign_option, command
 from generators.graph import Invalid
 
+SYNCHRONOUS = "FULL"
+"""How SQLite waits for the disk: a commit survives a loss of power."""
+
 _TROUBLE = {
     sqlite3.SQLITE_FULL: errno.ENOSPC,
     sqlite3.SQLITE_IOERR: errno.EIO,
@@ -163,9 +166,9 @@ def _require_newest(version: int, path: Path) -> None:
 
 
 def _prepare_to_write(db: sqlite3.Connection, version: int) -> None:
+    db.execute(f"PRAGMA synchronous = {SYNCHRONOUS}")
     db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # only changes a file that is new
     db.execute("PRAGMA journal_mode = WAL")
-    db.execute("PRAGMA synchronous = FULL")
     db.execute("PRAGMA cache_size = -500")  # KiB: rows are appended, and the system caches the file
     if version < len(MIGRATIONS):  # in one transaction, so that no reader meets a schema in between
         steps = "".join(MIGRATIONS[version:])

@@ -10,9 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import unsynced
 from index_rows import store_rows
 
-from fuzzer.campaign.store import index
+from fuzzer.campaign.store import database, index
 from fuzzer.campaign.store.index import Index
 from fuzzer.campaign.store.rows import FailureRate, IndexRow, Observations, index_row
 from fuzzer.campaign.store.state import State
@@ -44,6 +45,15 @@ def test_every_outcome_has_its_word(outcome: Outcome, how: str, stage: str | Non
 
 def test_seconds_are_kept_in_milliseconds() -> None:
     assert index_row(3, 12.3454, {}) == IndexRow(3, 12345, ())
+
+
+def test_a_commit_waits_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "SYNCHRONOUS", unsynced.SYNCHRONOUS)
+    with Index(tmp_path) as written:
+        assert [written._db.execute(f"PRAGMA {name}").fetchone() for name in ("journal_mode", "synchronous")] == [
+            ("wal",),
+            (2,),
+        ]
 
 
 def test_tests_from_a_number_on_are_the_campaigns_own(tmp_path: Path) -> None:
