@@ -12,6 +12,7 @@ first two run `.ci/run`, as CI does. It gives the tests a home and variables of 
     full-home  the user's home has a cache of difftvm with a toolchain that cannot be read
     pythonpath PYTHONPATH names a folder with a package `fuzzer` that raises
     next-year  the clock is a year ahead, by the program faketime
+    no-devices chromium, oclgrind, and the drivers of OpenCL and Vulkan are hidden (needs root)
 
 `full-home+next-year` is one run under both. CI never runs this program. A condition whose program is missing is left
 out with one line.
@@ -51,6 +52,19 @@ LOOPBACK_UP = (
     "fcntl.ioctl(s, 0x8914, struct.pack('16sh', b'lo', 1)); os.execvp(sys.argv[1], sys.argv[1:])"
 )
 """Sets the interface lo up (SIOCSIFFLAGS, netdevice(7)), and becomes the command."""
+
+
+OPTIONAL = ("/usr/bin/chromium", "/usr/bin/oclgrind", "/etc/OpenCL/vendors", "/usr/share/vulkan/icd.d")
+"""What a machine may have or not: a browser, a checker, and the folders that name drivers of OpenCL and Vulkan."""
+
+HIDDEN = (
+    "import os, subprocess, sys\n"
+    f"for path in filter(os.path.exists, {OPTIONAL}):\n"
+    "    what = ['-t', 'tmpfs', 'none'] if os.path.isdir(path) else ['--bind', '/dev/null']\n"
+    "    subprocess.run(['mount', *what, path], check=True)\n"
+    "os.execvp(sys.argv[1], sys.argv[1:])"
+)
+"""Mounts nothing over each of `OPTIONAL`, in a mount namespace, and becomes the command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +126,11 @@ def pythonpath(folder: Path) -> Iterator[Prepared]:
 @contextlib.contextmanager
 def next_year(folder: Path) -> Iterator[Prepared]:
     yield Prepared(before=("faketime", "-f", "+365d"))
+
+
+@contextlib.contextmanager
+def no_devices(folder: Path) -> Iterator[Prepared]:
+    yield Prepared(before=("unshare", "--mount", sys.executable, "-P", "-c", HIDDEN))
 
 
 FAILING_TEST = "def test_that_fails() -> None:\n    assert [1, 2] == [1, 3]\n"
@@ -177,6 +196,7 @@ CONDITIONS: Mapping[str, Callable[[Path], contextlib.AbstractContextManager[Prep
     "full-home": full_home,
     "pythonpath": pythonpath,
     "next-year": next_year,
+    "no-devices": no_devices,
 }
 
 
@@ -193,7 +213,7 @@ def every(conditions: str, folder: Path) -> Iterator[Prepared]:
 NOT_INSTALLED = 12
 SHOWN = 60
 """Lines of the log of a red run: the gate names what failed in its last ones."""
-NEEDS = {"offline": "unshare", "next-year": "faketime"}
+NEEDS = {"offline": "unshare", "next-year": "faketime", "no-devices": "unshare"}
 
 
 def run(condition: str, folder: Path) -> GateRun:

@@ -11,9 +11,9 @@ stops at tests whose ids have line ends. cosmic-ray starts an interpreter for ea
 
 The tests are the quick ones of `TESTS`. They run in a copy of the files that git knows or does not ignore. `--sample`
 is drawn from each part, with the seed; 0 takes all. The interval is Wilson's for 95 %. The survivors are written to a
-file with their diffs. `--again` takes the mutants of such a file instead of a sample. Without `--marks`, only tests of
-the gate run. `--again FILE --marks "not long and not browser and not programs and not toolchains"` says which of the
-survivors the other tests notice.
+file with their diffs. `--again` takes the mutants of such a file instead of a sample. Without `--marks`, the quick
+tests run alone, a part of those of the gate. `--again FILE --marks "not long and not browser and not programs and not
+toolchains"` says which of the survivors the other tests notice.
 """
 
 from __future__ import annotations

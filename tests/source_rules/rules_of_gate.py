@@ -58,6 +58,22 @@ def short_waits(file: SourceFile) -> Iterator[Place]:
                 yield Place(node.lineno, ast.unparse(node)[:60])
 
 
+def short_loops(file: SourceFile) -> Iterator[Place]:
+    """`for _ in range(N)` around a sleep: it waits for N times as long."""
+    for function in functions_of_the_gate(file):
+        for node in ast.walk(function):
+            match node:
+                case ast.For(iter=ast.Call(func=ast.Name(id="range"), args=[times]), body=body):
+                    slept = sum(
+                        number(call.args[0])
+                        for each in body
+                        for call in ast.walk(each)
+                        if isinstance(call, ast.Call) and ast.unparse(call.func) in {"time.sleep", "sleep"}
+                    )
+                    if A_BOUND <= number(times) * slept < LEAST_WAIT:
+                        yield Place(node.lineno, ast.unparse(node.iter))
+
+
 def campaigns_of_some_seconds(file: SourceFile) -> Iterator[Place]:
     for function in functions_of_the_gate(file):
         for node in ast.walk(function):
@@ -76,6 +92,13 @@ RULES = (
         ),
         places=short_waits,
         example="def test_it():\n    thread.join(60)",
+    ),
+    Rule(
+        says="a loop that sleeps waits for a result for 120 s at least, in tests of the gate",
+        files=("tests/",),
+        without=("tests/browser.py", "tests/fuzzer/isolate/"),  # as above
+        places=short_loops,
+        example="def test_it():\n    for _ in range(100):\n        time.sleep(0.05)",
     ),
     Rule(
         says="a test of the gate ends a campaign by a number of tests, not by seconds",

@@ -78,7 +78,7 @@ def test_memory_and_time_of_all_count(start: Start) -> None:
         "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'x = bytearray(1 << 27)\\nwhile True: pass'])"
     )
     other = start(sys.executable, "-c", spins)
-    for _ in range(200):
+    for _ in range(3_000):
         used = process_tree.usage(other.pid)
         if used.processes == 2 and used.resident > 1 << 27 and used.cpu > 0.2:
             break
