@@ -11,12 +11,14 @@ import msgspec
 from mutations import Form
 
 from decoders.base import CORPUS, Document, Target, in_file, scratch
-from fuzzer.seeds import onnx_file, onnx_graph, pt2, pt2_file
+from fuzzer.seeds import pt2, pt2_file
 from fuzzer.seeds.cut import pieces
 from fuzzer.seeds.domains import draw_case
-from fuzzer.seeds.onnx_calls import in_rows_of_onnx
+from fuzzer.seeds.onnx import file as onnx_file
+from fuzzer.seeds.onnx import graph as onnx_graph
+from fuzzer.seeds.onnx.calls import in_rows_of_onnx
+from fuzzer.seeds.onnx.reader import reader as onnx_reader
 from fuzzer.seeds.program import Program
-from fuzzer.seeds.reader import reader as onnx_reader
 from fuzzer.seeds.resolve import Resolved, resolve
 from fuzzer.seeds.shrink import TooLarge, shrunk
 from generators import case_file

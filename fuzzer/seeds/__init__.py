@@ -2,7 +2,7 @@
 
 docs/import.md follows a file through these modules:
 
-pt2, onnx_file               read a file as a `Program` of PyTorch calls; nothing of the file is executed
+pt2, onnx.file               read a file as a `Program` of PyTorch calls; nothing of the file is executed
 exported, exported_steps     an exported program as data, and the steps of it
 exact_call, unlisted         for a model that is checked whole: calls of operators without a row
 pt2_file, bounded_child      the child that reads a file, and its limits

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from fuzzer.seeds import onnx_file
 from fuzzer.seeds.cut import Piece, complete
 from fuzzer.seeds.domains import draw_case
-from fuzzer.seeds.onnx_whole import whole_file
+from fuzzer.seeds.onnx import file as onnx_file
+from fuzzer.seeds.onnx.whole_graph import whole_file
 from fuzzer.seeds.opened import Opened, left_open, names_in, opened_as_in_file
 from fuzzer.seeds.own_weights import MOST_BYTES, WITH_OWN_WEIGHTS
 from fuzzer.seeds.own_weights import read as weights_of

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from fuzzer.seeds import onnx_file
 from fuzzer.seeds.dialect import DialectSeeds
-from fuzzer.seeds.onnx_graph import OnnxGraph
+from fuzzer.seeds.onnx import file as onnx_file
+from fuzzer.seeds.onnx.graph import OnnxGraph
 from fuzzer.seeds.program import Program
 from fuzzer.seeds.resolve import Resolved, resolve
 from fuzzer.seeds.torch.domains import copies, needed

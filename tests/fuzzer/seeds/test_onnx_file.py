@@ -14,12 +14,14 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from fuzzer.isolate.validity import Validity
-from fuzzer.seeds import onnx_file, onnx_graph, whole_model
 from fuzzer.seeds import program as programs
+from fuzzer.seeds import whole_model
 from fuzzer.seeds.bounded_child import Limits
 from fuzzer.seeds.extract import extract
+from fuzzer.seeds.onnx import file as onnx_file
+from fuzzer.seeds.onnx import graph as onnx_graph
+from fuzzer.seeds.onnx.reader.reader import answer
 from fuzzer.seeds.program import Program
-from fuzzer.seeds.reader.reader import answer
 from fuzzer.seeds.resolve import Resolved, resolve
 from fuzzer.system.environment import MachineLacks
 from generators.graph import Invalid, Role, TensorType

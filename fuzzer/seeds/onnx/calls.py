@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 
 from fuzzer.coverage.onnx.features import Feature, reason_of
-from fuzzer.seeds.onnx_file import in_order, title_of, types_of
-from fuzzer.seeds.onnx_graph import GRAPH, OPAQUE, OnnxGraph
+from fuzzer.seeds.onnx.file import in_order, title_of, types_of
+from fuzzer.seeds.onnx.graph import GRAPH, OPAQUE, OnnxGraph
 from fuzzer.seeds.program import MAX_RANK
 from fuzzer.seeds.resolve import Resolved
 from generators.graph import Array, Form, Invalid, Node, Role, TensorType

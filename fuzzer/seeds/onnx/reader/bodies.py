@@ -7,8 +7,8 @@ from typing import Any
 
 from onnx import TensorProto
 
-from fuzzer.seeds.reader.branches import rename_graph
-from fuzzer.seeds.reader.known import constants
+from fuzzer.seeds.onnx.reader.branches import rename_graph
+from fuzzer.seeds.onnx.reader.known import constants
 
 
 def has_bodies(graph: Any) -> bool:

@@ -10,8 +10,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto
 
-from fuzzer.seeds.onnx_graph import WantedSizes
-from fuzzer.seeds.reader.known import KnownParts, TooManyNodes
+from fuzzer.seeds.onnx.graph import WantedSizes
+from fuzzer.seeds.onnx.reader.known import KnownParts, TooManyNodes
 
 OPEN_SIZE = 2
 """The number that replaces a size that the file leaves open, which is mostly the batch."""

@@ -1,4 +1,5 @@
-"""Read arrays from files: `python -m fuzzer.seeds.reader.saved_tensors PATH PARENT` (`fuzzer.seeds.given_inputs`)."""
+"""Read arrays from files: `python -m fuzzer.seeds.onnx.reader.saved_tensors PATH PARENT`
+(`fuzzer.seeds.given_inputs`)."""
 
 from __future__ import annotations
 

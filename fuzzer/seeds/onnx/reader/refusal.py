@@ -1,4 +1,5 @@
-"""Say why onnxruntime refuses an ONNX file: `python -m fuzzer.seeds.reader.refusal FILE PARENT`, which prints JSON.
+"""Say why onnxruntime refuses an ONNX file: `python -m fuzzer.seeds.onnx.reader.refusal FILE PARENT`, which prints
+JSON.
 
 onnxruntime checks a file in C++. It does so in this child process, under limits of memory and CPU time. It gets no
 large weights, and nothing is computed. Tensors that are stored in other files are never opened.
@@ -17,8 +18,8 @@ from fuzzer.lanes.onnx.all_tensors import tensors_of
 from fuzzer.lanes.onnx.session import lags
 from fuzzer.lanes.onnx.silent_onnxruntime import ort
 from fuzzer.seeds.bounded_child import limit_child, limits_of
-from fuzzer.seeds.onnx_graph import Refusal
-from fuzzer.seeds.reader.reader import Unreadable, loaded, without_weights
+from fuzzer.seeds.onnx.graph import Refusal
+from fuzzer.seeds.onnx.reader.reader import Unreadable, loaded, without_weights
 
 INVALID = re.compile(r"This is an invalid model|Type Error|\[(Shape|Type)InferenceError\]")
 """What onnxruntime says of a file that breaks a rule of ONNX. It also refuses files for reasons of its own, such as an

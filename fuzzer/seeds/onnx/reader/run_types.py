@@ -1,6 +1,5 @@
-"""Say which types the values of an ONNX file have in a run: `python -m fuzzer.seeds.reader.run_types FILE PARENT
-VALUES`,
-which prints JSON. VALUES is a file with the numbers of inputs and weights.
+"""Say which types the values of an ONNX file have in a run: `python -m fuzzer.seeds.onnx.reader.run_types FILE PARENT
+VALUES`, which prints JSON. VALUES is a file with the numbers of inputs and weights.
 
 onnxruntime runs the file in this child process, under limits of memory and CPU time. All values are outputs. Tensors
 that are stored in other files are never opened: VALUES has numbers for them.
@@ -22,8 +21,8 @@ from fuzzer.lanes.onnx.all_tensors import tensors_of
 from fuzzer.lanes.onnx.session import ERRORS, NO_KERNEL
 from fuzzer.lanes.onnx.witnesses import by_interpreter, by_onnxruntime
 from fuzzer.seeds.bounded_child import limit_child, limits_of
-from fuzzer.seeds.onnx_graph import Refusal, RunTypes
-from fuzzer.seeds.reader.reader import Unreadable, loaded, unchanged_nodes
+from fuzzer.seeds.onnx.graph import Refusal, RunTypes
+from fuzzer.seeds.onnx.reader.reader import Unreadable, loaded, unchanged_nodes
 from generators.graph import Array
 from generators.onnx.model import ELEMENTS, Tensor, require_array
 

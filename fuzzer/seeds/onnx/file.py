@@ -1,5 +1,5 @@
 """Read an .onnx file, and translate it to calls of PyTorch. Children with limits parse it
-(`fuzzer.seeds.reader.reader`) and ask onnxruntime about it (`fuzzer.seeds.reader.refusal`)."""
+(`fuzzer.seeds.onnx.reader.reader`) and ask onnxruntime about it (`fuzzer.seeds.onnx.reader.refusal`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from fuzzer.seeds.bounded_child import answer_of
-from fuzzer.seeds.onnx_graph import GRAPH, MAX_BYTES, OPAQUE, OnnxGraph, Refusal, RunTypes, WantedSizes, decode
+from fuzzer.seeds.onnx.graph import GRAPH, MAX_BYTES, OPAQUE, OnnxGraph, Refusal, RunTypes, WantedSizes, decode
 from fuzzer.seeds.onnx_to_torch import RULES, Translation, Untranslatable
 from fuzzer.seeds.program import MAX_NODES, Program, Step, TopologicalOrder, require_sizes
 from fuzzer.system import temporary
@@ -19,9 +19,9 @@ from generators.onnx.model import ELEMENTS, Node
 from generators.onnx.source import tensor
 from generators.onnx.unlisted import captured
 
-MODULE = "fuzzer.seeds.reader.reader"
-REFUSAL_MODULE = "fuzzer.seeds.reader.refusal"
-RUN_MODULE = "fuzzer.seeds.reader.run_types"
+MODULE = "fuzzer.seeds.onnx.reader.reader"
+REFUSAL_MODULE = "fuzzer.seeds.onnx.reader.refusal"
+RUN_MODULE = "fuzzer.seeds.onnx.reader.run_types"
 
 SHAPE_OPERATORS = frozenset(("Shape", "Size"))
 SHAPE_ARITHMETIC = frozenset(

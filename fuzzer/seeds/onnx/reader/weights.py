@@ -1,4 +1,5 @@
-"""Read an ONNX file's weights: `python -m fuzzer.seeds.reader.weights FILE PARENT` (`fuzzer.seeds.own_weights`)."""
+"""Read the weights of an ONNX file: `python -m fuzzer.seeds.onnx.reader.weights FILE PARENT`
+(`fuzzer.seeds.own_weights`)."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from onnx.external_data_helper import load_external_data_for_tensor
 
 from fuzzer.seeds import own_weights
 from fuzzer.seeds.bounded_child import limit_child
-from fuzzer.seeds.reader.reader import Unreadable, loaded, tensors_of_model, unchanged_nodes
+from fuzzer.seeds.onnx.reader.reader import Unreadable, loaded, tensors_of_model, unchanged_nodes
 from generators.graph import Array, DType, Invalid
 
 _DTYPES = {dtype.numpy: dtype for dtype in DType}
