@@ -41,7 +41,7 @@ _COMPILERS = frozenset(
 )
 _READERS = frozenset(
     f"fuzzer.seeds.{name}"
-    for name in ("pt2_file", "onnx.reader.reader", "onnx.reader.refusal", "onnx.reader.saved_tensors")
+    for name in ("torch.pt2_file", "onnx.reader.reader", "onnx.reader.refusal", "onnx.reader.saved_tensors")
 )
 _PROBES = frozenset({"nvidia-smi", "rocminfo", "ldconfig", "lscpu", "uname", "gcc", "cc", "clang"})
 """Programs that say what the machine has."""

@@ -9,10 +9,10 @@ from functools import cache
 from pathlib import Path
 
 from fuzzer.coverage.onnx.features import Feature, reason_of
+from fuzzer.seeds.bounds import MAX_RANK
 from fuzzer.seeds.onnx.file import in_order, title_of, types_of
 from fuzzer.seeds.onnx.graph import GRAPH, OPAQUE, OnnxGraph
-from fuzzer.seeds.program import MAX_RANK
-from fuzzer.seeds.resolve import Resolved
+from fuzzer.seeds.resolved import Resolved
 from generators.graph import Array, Form, Invalid, Node, Role, TensorType
 from generators.onnx import model
 from generators.onnx.call_of import NAMES_OF_DOMAIN, Known, Surroundings, call_of

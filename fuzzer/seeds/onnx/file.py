@@ -1,5 +1,5 @@
-"""Read an .onnx file, and translate it to calls of PyTorch. Children with limits parse it
-(`fuzzer.seeds.onnx.reader.reader`) and ask onnxruntime about it (`fuzzer.seeds.onnx.reader.refusal`)."""
+"""Read an .onnx file. Children with limits parse it (`fuzzer.seeds.onnx.reader.reader`) and ask onnxruntime about it
+(`fuzzer.seeds.onnx.reader.refusal`)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from pathlib import Path
 import msgspec
 
 from fuzzer.seeds.bounded_child import answer_of
-from fuzzer.seeds.onnx.graph import GRAPH, MAX_BYTES, OPAQUE, OnnxGraph, Refusal, RunTypes, WantedSizes, decode
-from fuzzer.seeds.onnx_to_torch import RULES, Translation, Untranslatable
-from fuzzer.seeds.program import MAX_NODES, Program, Step, TopologicalOrder, require_sizes
+from fuzzer.seeds.bounds import TopologicalOrder, require_sizes
+from fuzzer.seeds.onnx.graph import MAX_BYTES, OPAQUE, OnnxGraph, Refusal, RunTypes, WantedSizes, decode
 from fuzzer.system import temporary
-from generators.graph import Array, DType, Invalid, Role, TensorType
+from generators.graph import Array, DType, Invalid, TensorType
 from generators.onnx.model import ELEMENTS, Node
 from generators.onnx.source import tensor
 from generators.onnx.unlisted import captured
@@ -22,12 +21,6 @@ from generators.onnx.unlisted import captured
 MODULE = "fuzzer.seeds.onnx.reader.reader"
 REFUSAL_MODULE = "fuzzer.seeds.onnx.reader.refusal"
 RUN_MODULE = "fuzzer.seeds.onnx.reader.run_types"
-
-SHAPE_OPERATORS = frozenset(("Shape", "Size"))
-SHAPE_ARITHMETIC = frozenset(
-    ("Add", "Cast", "Concat", "Div", "Gather", "Identity", "Mul", "Slice", "Squeeze", "Sub", "Unsqueeze")
-)
-"""Operators with which exporters compute new shapes from the results of `SHAPE_OPERATORS`."""
 
 
 def read(path: Path, inputs: Mapping[str, Array] = {}, sizes: Mapping[str, int] = {}) -> OnnxGraph:
@@ -100,17 +93,6 @@ def title_of(node: Node) -> str:
     return node.op if node.domain in ("", "ai.onnx", *OPAQUE) else f"{node.domain}.{node.op}"
 
 
-def program(graph: OnnxGraph, path: Path) -> Program:
-    """The file as calls of PyTorch."""
-    types = types_of(graph, path)
-    constants = {name: tensor.array for name, tensor in graph.constants.items()}
-    translation = Translation(graph.opset, types, constants, RULES)
-    steps = tuple(_steps(graph, translation, path))
-    roles = {name: _role(types.get(name)) for name in graph.owned} | translation.roles
-    kept = {name: array for name, array in constants.items() if array.dtype.kind in "biu"}
-    return Program(path.stem, steps, types | translation.types, roles, kept)
-
-
 def _type(name: str, element: str, shape: tuple[int | None, ...], path: Path) -> TensorType | None:
     require_sizes(name, shape, str(path))
     dtype = dtype_of(element)
@@ -122,40 +104,3 @@ def _type(name: str, element: str, shape: tuple[int | None, ...], path: Path) ->
 def dtype_of(element: str) -> DType | None:
     """The dtype of an element type of ONNX; None where a case has no tensors of it."""
     return DType.of(ELEMENTS.get(element))
-
-
-def _role(type: TensorType | None) -> Role:
-    return Role.PARAM if type and type.dtype.is_float else Role.BUFFER
-
-
-def _steps(graph: OnnxGraph, translation: Translation, path: Path) -> Iterator[Step]:
-    """Yield the steps, without nodes that only compute shapes: shapes are known."""
-    sizes = set[str]()
-    calls = 0
-    for node in in_order(graph, path, graph.nodes):
-        results = tuple(name for name in node.outputs if name)
-        if _is_size(node, sizes, translation.constants):
-            sizes.update(results)
-            continue
-        step = _step(node, results, translation)
-        calls += len(step.calls)
-        if calls > MAX_NODES:
-            raise Invalid(f"{path}: its nodes become more than {MAX_NODES} calls of PyTorch")
-        yield step
-
-
-def _is_size(node: Node, sizes: set[str], constants: Mapping[str, Array]) -> bool:
-    """Whether a node only computes a shape. `sizes` are the values that do so before it."""
-    known = all(name in sizes or name in constants for name in node.inputs if name)
-    return node.op in SHAPE_OPERATORS or (node.op in SHAPE_ARITHMETIC and known and not sizes.isdisjoint(node.inputs))
-
-
-def _step(node: Node, results: tuple[str, ...], translation: Translation) -> Step:
-    if any(each.body for each in node.attributes):
-        return Step(node.op, results, why_not=GRAPH)
-    if node.domain not in ("", "ai.onnx"):
-        return Step(title_of(node), results, why_not=OPAQUE.get(node.domain, "is not an operator of ONNX"))
-    try:
-        return Step(node.op, results, tuple(translation.calls(node)))
-    except Untranslatable as why:
-        return Step(node.op, results, why_not=str(why))

@@ -13,14 +13,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fuzzer.seeds.bounds import MAX_RANK, require_sizes
 from fuzzer.seeds.cut import complete
 from fuzzer.seeds.domains import draw_case
 from fuzzer.seeds.onnx import file as onnx_file
 from fuzzer.seeds.onnx.calls import form_of, kept_numbers, role_of, why_no_version
 from fuzzer.seeds.onnx.file import dtype_of, in_order, title_of, types_of
 from fuzzer.seeds.onnx.graph import OPAQUE, OnnxGraph
-from fuzzer.seeds.program import MAX_RANK, require_sizes
-from fuzzer.seeds.resolve import Resolved
+from fuzzer.seeds.resolved import Resolved
 from generators.choice import NumpySource
 from generators.graph import Array, Input, Invalid, Node, TensorType, Value
 from generators.onnx import model, unlisted

@@ -16,7 +16,7 @@ from fuzzer.seeds.onnx import graph as onnx_graph
 from fuzzer.seeds.onnx.calls import in_rows_of_onnx
 from fuzzer.seeds.onnx.graph import OnnxGraph
 from fuzzer.seeds.onnx.reader.reader import answer
-from fuzzer.seeds.resolve import Resolved
+from fuzzer.seeds.resolved import Resolved
 from generators.builder import Limits
 from generators.check import check
 from generators.choice import NumpySource

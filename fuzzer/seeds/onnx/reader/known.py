@@ -12,8 +12,8 @@ import onnx
 from onnx import TensorProto, numpy_helper, shape_inference
 from onnx.reference import ReferenceEvaluator
 
+from fuzzer.seeds.bounds import MAX_NODES, why_no_sizes
 from fuzzer.seeds.onnx.reader.branches import inlined
-from fuzzer.seeds.program import MAX_NODES, why_no_sizes
 
 ROUNDS = 12
 """How often types are inferred again with what was computed from those before."""

@@ -23,12 +23,12 @@ from fuzzer.lanes.onnx.all_tensors import tensors_of
 from fuzzer.lanes.onnx.description import NoDescription, _node, _tensor
 from fuzzer.lanes.onnx.given import without_numbers
 from fuzzer.seeds.bounded_child import limit_child, limits_of
+from fuzzer.seeds.bounds import MAX_NODES, why_no_sizes
 from fuzzer.seeds.onnx.graph import OnnxGraph, Refusal, WantedSizes
 from fuzzer.seeds.onnx.reader.bodies import has_bodies, with_outer_weights
 from fuzzer.seeds.onnx.reader.known import KnownParts, TooManyNodes, constants
 from fuzzer.seeds.onnx.reader.open_sizes import OPEN_SIZE, close_sizes, made_from_sizes, open_sizes, sizes_of
 from fuzzer.seeds.onnx.reader.sizes_and_places import sizes_and_places
-from fuzzer.seeds.program import MAX_NODES, why_no_sizes
 from generators.onnx.model import ELEMENTS, Node, Tensor
 from generators.onnx.schema import newest_opset
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from fuzzer.seeds.aten_names import in_table_form
-from fuzzer.seeds.exact_call import Opaque, exact_call, float_of
-from fuzzer.seeds.exported import (
+from fuzzer.seeds.bounds import MAX_RANK, TopologicalOrder, require_sizes
+from fuzzer.seeds.torch.aten_names import in_table_form
+from fuzzer.seeds.torch.exact_call import Opaque, exact_call, float_of
+from fuzzer.seeds.torch.exported import (
     COMPLEX,
     DTYPES,
     STRIDED,
@@ -21,9 +22,9 @@ from fuzzer.seeds.exported import (
     Tensor,
     tensors_in,
 )
-from fuzzer.seeds.memory import Memory
-from fuzzer.seeds.program import MAX_RANK, Arg, Call, Ref, Step, TopologicalOrder, require_sizes
-from fuzzer.seeds.row_of_call import rows_by_function
+from fuzzer.seeds.torch.memory import Memory
+from fuzzer.seeds.torch.program import Arg, Call, Ref, Step
+from fuzzer.seeds.torch.row_of_call import rows_by_function
 from generators.graph import TensorType
 from generators.torch.in_place import SHARING, changes_operand, changes_others, without_change
 

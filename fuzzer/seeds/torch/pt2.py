@@ -18,9 +18,10 @@ import msgspec
 import numpy as np
 
 from fuzzer.seeds.archive import Archive
-from fuzzer.seeds.exported import DTYPES, Argument, Exported, Meta, Payload, Payloads, tensors_in
-from fuzzer.seeds.exported_steps import Reader
-from fuzzer.seeds.program import MAX_RANK, Program, no_tensor
+from fuzzer.seeds.bounds import MAX_RANK
+from fuzzer.seeds.torch.exported import DTYPES, Argument, Exported, Meta, Payload, Payloads, tensors_in
+from fuzzer.seeds.torch.exported_steps import Reader
+from fuzzer.seeds.torch.program import Program, no_tensor
 from generators.graph import Array, DType, Invalid, Role
 from generators.torch.cut_given import for_lanes
 from generators.torch.given import without_texts

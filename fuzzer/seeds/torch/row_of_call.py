@@ -13,7 +13,8 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 
-from fuzzer.seeds.program import MAX_RANK, Arg, Call, Ref
+from fuzzer.seeds.bounds import MAX_RANK
+from fuzzer.seeds.torch.program import Arg, Call, Ref
 from generators.graph import Attr, Attrs, Form, Invalid, Node, TensorType, Value
 from generators.op import Layer, Op, Spelling, Types
 from generators.torch.ops import OPS

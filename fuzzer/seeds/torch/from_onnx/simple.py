@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fuzzer.seeds.onnx_to_torch.api import NodeInTranslation, Rule, Untranslatable
-from fuzzer.seeds.program import Arg
+from fuzzer.seeds.torch.from_onnx.api import NodeInTranslation, Rule, Untranslatable
+from fuzzer.seeds.torch.program import Arg
 
 _LOWER = (
     *("Abs", "Acos", "Acosh", "Add", "Asin", "Asinh", "Atan", "Atanh", "Ceil", "Cos", "Cosh", "Erf", "Exp", "Floor"),

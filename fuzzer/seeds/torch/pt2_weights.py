@@ -1,12 +1,14 @@
-"""Read the weights of a .pt2 file: `python -m fuzzer.seeds.pt2_weights FILE PARENT` (`fuzzer.seeds.own_weights`)."""
+"""Read the weights of a .pt2 file: `python -m fuzzer.seeds.torch.pt2_weights FILE PARENT`
+(`fuzzer.seeds.own_weights`)."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-from fuzzer.seeds import own_weights, pt2
+from fuzzer.seeds import own_weights
 from fuzzer.seeds.bounded_child import limit_child
+from fuzzer.seeds.torch import pt2
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """Functions of aten that the operator table has under another name, or with arguments in another order or form.
 
-All other functions need no entry here (`fuzzer.seeds.row_of_call`). A test checks the entries with the real exporter.
-It exports programs of every row and reads them back (tests/fuzzer/seeds/test_round_trip.py).
+All other functions need no entry here (`fuzzer.seeds.torch.row_of_call`). A test checks the entries with the real
+exporter. It exports programs of every row and reads them back (tests/fuzzer/seeds/test_round_trip.py).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from fuzzer.seeds.program import Arg, Call, Ref
+from fuzzer.seeds.torch.program import Arg, Call, Ref
 from generators.graph import TensorType
 
 Types = Mapping[str, TensorType]

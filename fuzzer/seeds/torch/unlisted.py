@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fuzzer.seeds.components import components
-from fuzzer.seeds.program import Program, Step
+from fuzzer.seeds.torch.program import Program, Step
 from generators import syntax_tree
 from generators.graph import Attrs, Node, TensorType, Value
 from generators.torch.ops.aten import PREFIX, RANDOM

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fuzzer.seeds.onnx_to_torch.api import NodeInTranslation, Rule, Untranslatable
-from fuzzer.seeds.program import Arg, Ref
+from fuzzer.seeds.torch.from_onnx.api import NodeInTranslation, Rule, Untranslatable
+from fuzzer.seeds.torch.program import Arg, Ref
 from generators.graph import DType, TensorType
 
 # --- windows

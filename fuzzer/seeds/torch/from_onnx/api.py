@@ -1,7 +1,7 @@
 """Translate nodes of an ONNX file into calls of PyTorch: what translation rules are written with.
 
 A rule says that `Gemm` is `addmm`. The row of the operator table says what addmm accepts and returns. The
-row also decides whether the call is valid (`fuzzer.seeds.row_of_call`). The rules cover what current
+row also decides whether the call is valid (`fuzzer.seeds.torch.row_of_call`). The rules cover what current
 exporters write. A node with an attribute that its rule does not read is not translated.
 """
 
@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
-from fuzzer.seeds.program import MAX_RANK, Arg, Call, Ref
+from fuzzer.seeds.bounds import MAX_RANK
+from fuzzer.seeds.torch.program import Arg, Call, Ref
 from generators.graph import Array, Role, TensorType
 from generators.onnx.model import Node
 

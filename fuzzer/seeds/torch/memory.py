@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from fuzzer.seeds.program import Arg, Call, Exact, Ref, Step
+from fuzzer.seeds.torch.program import Arg, Call, Exact, Ref, Step
 from generators.graph import TensorType
 from generators.torch.ops.aten import PREFIX
 

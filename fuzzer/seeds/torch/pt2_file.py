@@ -1,4 +1,4 @@
-"""Read a .pt2 file in a child: `python -m fuzzer.seeds.pt2_file FILE PARENT` writes what is in it as MessagePack.
+"""Read a .pt2 file in a child: `python -m fuzzer.seeds.torch.pt2_file FILE PARENT` writes what is in it as MessagePack.
 
 Nothing in the file is executed (`pt2`). The child is needed because kilobytes of zipped JSON can become gigabytes of
 memory.
@@ -13,12 +13,13 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from fuzzer.seeds import pt2
 from fuzzer.seeds.bounded_child import answer_of, limit_child, limits_of
-from fuzzer.seeds.program import Program, require_sizes
+from fuzzer.seeds.bounds import require_sizes
+from fuzzer.seeds.torch import pt2
+from fuzzer.seeds.torch.program import Program
 from generators.graph import DType, Invalid
 
-MODULE = "fuzzer.seeds.pt2_file"
+MODULE = "fuzzer.seeds.torch.pt2_file"
 MAX_ANSWER = 128 << 20
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 
-from fuzzer.seeds.exported import (
+from fuzzer.seeds.torch.exported import (
     LAYOUTS,
     MEMORY_FORMATS,
     NAMES,
@@ -22,7 +22,7 @@ from fuzzer.seeds.exported import (
     Tensor,
     tensors_in,
 )
-from fuzzer.seeds.program import Exact
+from fuzzer.seeds.torch.program import Exact
 from generators.torch.in_place import changes_operand, without_change
 from generators.torch.ops.aten import PREFIX
 from generators.torch.ops.calls import CONTROL_FLOW
