@@ -31,9 +31,10 @@ from fuzzer.children.coverage import Subject
 from fuzzer.isolate.validity import Validity
 from fuzzer.lanes.base.arrays import from_torch, to_torch
 from fuzzer.lanes.torch.prepared import build_model
-from fuzzer.seeds import corpus, pt2
+from fuzzer.seeds import corpus
 from fuzzer.seeds.imported import files_of, run
-from fuzzer.seeds.resolve import resolve
+from fuzzer.seeds.torch import pt2
+from fuzzer.seeds.torch.resolve import resolve
 from fuzzer.system.terminal import number_of
 from generators.builder import Builder
 from generators.choice import NumpySource

@@ -39,7 +39,7 @@ JSON_NAME = "case.json"
 TENSORS_NAME = "tensors.safetensors"
 MOST_PARTS = 10_000
 """The most inputs, nodes, outputs, operands of a node and so on. Cases of campaigns have up to eight nodes, those cut
-from real models have some hundred, and a whole model has up to 5,000 (`fuzzer.seeds.whole_model`)."""
+from real models have some hundred, and a whole model has up to 5,000 (`fuzzer.seeds.onnx.whole_model`)."""
 
 GIVEN = "given"
 """The name under which the second file has the bytes of a given model. No value of a graph has it: it has no digit."""

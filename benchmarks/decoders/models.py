@@ -11,14 +11,17 @@ import msgspec
 from mutations import Form
 
 from decoders.base import CORPUS, Document, Target, in_file, scratch
-from fuzzer.seeds import onnx_file, onnx_graph, pt2, pt2_file
 from fuzzer.seeds.cut import pieces
 from fuzzer.seeds.domains import draw_case
-from fuzzer.seeds.onnx_calls import in_rows_of_onnx
-from fuzzer.seeds.program import Program
-from fuzzer.seeds.reader import reader as onnx_reader
-from fuzzer.seeds.resolve import Resolved, resolve
+from fuzzer.seeds.onnx import graph as onnx_graph
+from fuzzer.seeds.onnx.calls import in_rows_of_onnx
+from fuzzer.seeds.onnx.reader import reader as onnx_reader
+from fuzzer.seeds.resolved import Resolved
 from fuzzer.seeds.shrink import TooLarge, shrunk
+from fuzzer.seeds.torch import pt2, pt2_file
+from fuzzer.seeds.torch.from_onnx.file import program_of
+from fuzzer.seeds.torch.program import Program
+from fuzzer.seeds.torch.resolve import resolve
 from generators import case_file
 from generators.check import check
 from generators.choice import NumpySource
@@ -74,7 +77,7 @@ def _read_onnx(data: bytes) -> object:
 
 def _read_onnx_answer(data: bytes) -> object:
     graph, path = onnx_graph.decode(data, "m.onnx"), Path("m.onnx")
-    return _cases_of(resolve(onnx_file.program(graph, path)), in_rows_of_onnx(graph, path))
+    return _cases_of(resolve(program_of(graph, path)), in_rows_of_onnx(graph, path))
 
 
 def _read_pt2_answer(data: bytes) -> object:

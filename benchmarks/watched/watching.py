@@ -40,7 +40,8 @@ _COMPILERS = frozenset(
     for name in ("zygote", "device_worker", "validity", "samples", "node", "coverage", "code_table")
 )
 _READERS = frozenset(
-    f"fuzzer.seeds.{name}" for name in ("pt2_file", "reader.reader", "reader.refusal", "reader.saved_tensors")
+    f"fuzzer.seeds.{name}"
+    for name in ("torch.pt2_file", "onnx.reader.reader", "onnx.reader.refusal", "onnx.reader.saved_tensors")
 )
 _PROBES = frozenset({"nvidia-smi", "rocminfo", "ldconfig", "lscpu", "uname", "gcc", "cc", "clang"})
 """Programs that say what the machine has."""

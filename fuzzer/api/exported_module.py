@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from fuzzer.seeds.exported import (
+from fuzzer.seeds.torch.exported import (
     LAYOUTS,
     MEMORY_FORMATS,
     NAMES,
@@ -31,8 +31,8 @@ from fuzzer.seeds.exported import (
     Size,
     Tensor,
 )
-from fuzzer.seeds.exported_steps import Reader
-from fuzzer.seeds.program import Program, no_tensor
+from fuzzer.seeds.torch.exported_steps import Reader
+from fuzzer.seeds.torch.program import Program, no_tensor
 from generators.graph import DTYPE_NAMES, Array, DType, Invalid, Role
 from generators.torch.cut_given import for_lanes
 from generators.torch.given import is_tree, without_texts

@@ -12,14 +12,17 @@ from typing import Any
 import numpy as np
 
 from fuzzer.api.exported_module import ExportedModule
-from fuzzer.seeds import given_inputs, pt2_file, whole_model
+from fuzzer.seeds import given_inputs
+from fuzzer.seeds.case_of_piece import case_with
 from fuzzer.seeds.cut import Piece, complete, pieces, whole
 from fuzzer.seeds.extract import SUFFIXES
+from fuzzer.seeds.onnx import whole_model
 from fuzzer.seeds.own_weights import WITH_OWN_WEIGHTS, Weights
 from fuzzer.seeds.own_weights import read as own_weights_of
-from fuzzer.seeds.resolve import Resolved, resolve
+from fuzzer.seeds.resolved import Resolved
 from fuzzer.seeds.sample import require_inputs
-from fuzzer.seeds.whole_model import case_with
+from fuzzer.seeds.torch import pt2_file
+from fuzzer.seeds.torch.resolve import resolve
 from fuzzer.system.terminal import number_of
 from generators import case_file
 from generators.check import check

@@ -22,7 +22,7 @@ from fuzzer.isolate.fleet import Lab
 from fuzzer.lanes.base.availability import CompileOnly, availability
 from fuzzer.minimize import minimize
 from fuzzer.minimize.minimize import Minimized, MinimizeRequest
-from fuzzer.seeds.onnx_file import were_drawn
+from fuzzer.seeds.onnx.file import were_drawn
 from fuzzer.signature.in_words import plain_reason
 from fuzzer.system.terminal import number_of
 from fuzzer.triage.eager_values import computed_values

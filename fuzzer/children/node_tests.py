@@ -28,9 +28,10 @@ from fuzzer.cases.expected_results import Expected
 from fuzzer.children import sample_files
 from fuzzer.children.sample_files import Request, Sample
 from fuzzer.lanes.onnx.given import tensors_of_graph
-from fuzzer.seeds import onnx_file, whole_model
 from fuzzer.seeds.bounded_child import Answer, in_this_process
-from fuzzer.seeds.reader import reader, refusal, run_types
+from fuzzer.seeds.onnx import file as onnx_file
+from fuzzer.seeds.onnx import whole_model
+from fuzzer.seeds.onnx.reader import reader, refusal, run_types
 from fuzzer.system import no_network
 from generators.graph import Array, Case, Invalid
 from generators.onnx.model import ELEMENTS

@@ -9,8 +9,8 @@ from fuzzer.campaign.plan import configuration_file
 from fuzzer.campaign.plan.configuration_file import Listed
 from fuzzer.seeds.around import Around, import_around
 from fuzzer.seeds.extract import SUFFIXES
-from fuzzer.seeds.module import MODULE, export_module
 from fuzzer.seeds.sample import NOTHING, Sample, require_one_file
+from fuzzer.seeds.torch.module import MODULE, export_module
 from fuzzer.system import temporary
 from fuzzer.system.terminal import say
 from generators.dialect import dialect_named

@@ -25,8 +25,8 @@ from fuzzer.commands.with_options import with_options
 from fuzzer.lanes import EVERY_LANE
 from fuzzer.report.plain_text import capital
 from fuzzer.report.sentences import way
-from fuzzer.seeds.module import MODULE, write_cases
 from fuzzer.seeds.own_weights import Weights
+from fuzzer.seeds.torch.module import MODULE, write_cases
 from fuzzer.system import last_list, temporary
 from fuzzer.system.exit_codes import Exit
 from fuzzer.system.named_file import MOST_SOURCE, parsed, read_named

@@ -17,9 +17,9 @@ from fuzzer.isolate.fleet import Lab
 from fuzzer.lanes.model_lanes import LaneChoice, lanes_for
 from fuzzer.report.own_script import warning, with_own_script
 from fuzzer.report.title import full_title
-from fuzzer.seeds import whole_model
+from fuzzer.seeds.onnx import whole_model
+from fuzzer.seeds.onnx.whole_model import WholeModel
 from fuzzer.seeds.sample import NOTHING, Sample, require_one_file
-from fuzzer.seeds.whole_model import WholeModel
 from fuzzer.signature import Signature
 from fuzzer.signature.blame import Releases
 from fuzzer.system.terminal import say

@@ -1,7 +1,7 @@
 """The calls of a given program of PyTorch as the lines of a function.
 
-`fuzzer.seeds.exact_call` writes the call of one node for the operator table, with numbers in place of sizes. Here sizes
-are values, and the lines stand in a script: all of them are `Source`.
+`fuzzer.seeds.torch.exact_call` writes the call of one node for the operator table, with numbers in place of sizes. Here
+sizes are values, and the lines stand in a script: all of them are `Source`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from keyword import iskeyword
 
 from fuzzer.report.repro_imports import IMPORTED
 from fuzzer.report.script_source import Source, joined, listed, literal_of, name, source, tuple_of
-from fuzzer.seeds.exported import (
+from fuzzer.seeds.torch.exported import (
     LAYOUTS,
     MEMORY_FORMATS,
     NAMES,

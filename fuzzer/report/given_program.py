@@ -19,7 +19,7 @@ import msgspec
 
 from fuzzer.report.given_calls import Body, NoScript
 from fuzzer.report.script_source import NOTHING, Source, joined, quoted, source
-from fuzzer.seeds.exported import DTYPES, Exported, Graph, Owned, Signature
+from fuzzer.seeds.torch.exported import DTYPES, Exported, Graph, Owned, Signature
 from generators.graph import Case, Invalid
 from generators.torch.given import check_given
 

@@ -9,7 +9,7 @@ from fuzzer.report.given_calls import Names, NoScript
 from fuzzer.report.given_program import program_source
 from fuzzer.report.repro_importers import OpenSizes, OpenSymbol
 from fuzzer.report.script_source import Source, literal_of, name, source, tuple_of
-from fuzzer.seeds.exported import DTYPES, Meta, Size
+from fuzzer.seeds.torch.exported import DTYPES, Meta, Size
 from generators.graph import Case
 
 _SYMBOL = re.compile(r"Symbol\('([A-Za-z_][A-Za-z_0-9]*)'(?:, [a-z]+=True)*\)|([A-Za-z_][A-Za-z_0-9]*)")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from fuzzer.seeds import corpus
 from fuzzer.seeds.imported import SIZE, files_of, run
-from fuzzer.seeds.resolve import Resolved
+from fuzzer.seeds.resolved import Resolved
 from fuzzer.seeds.sample import NOTHING, Sample, require_one_file
 from generators import case_file
 from generators.dialect_names import NAMES

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from fuzzer.seeds.resolve import Resolved
+from fuzzer.seeds.resolved import Resolved
 from generators.dialect import part_of
 from generators.domain import Domain
 from generators.graph import Array, Node

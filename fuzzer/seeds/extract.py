@@ -12,14 +12,15 @@ from typing import Any
 import msgspec
 
 from fuzzer.isolate.validity import CaseVerdict, Validity
-from fuzzer.seeds import onnx_file, pt2_file
 from fuzzer.seeds.cut import Piece, halves, pieces, whole
 from fuzzer.seeds.dialect import seeds_of
 from fuzzer.seeds.domains import draw_case
+from fuzzer.seeds.onnx import file as onnx_file
 from fuzzer.seeds.opened import Opened, left_open, names_in, opened_as_in_file, with_smaller_sizes
-from fuzzer.seeds.resolve import Resolved
+from fuzzer.seeds.resolved import Resolved
 from fuzzer.seeds.sample import NOTHING, Sample, require_inputs
 from fuzzer.seeds.shrink import SMALL, TooLarge, shrunk
+from fuzzer.seeds.torch import pt2_file
 from generators.check import check
 from generators.choice import NumpySource
 from generators.dialect import dialect_named

@@ -8,7 +8,7 @@ from pathlib import Path
 from fuzzer.seeds.own_weights import tensors_read_by
 from generators.graph import Array, Invalid
 
-MODULE = "fuzzer.seeds.reader.saved_tensors"
+MODULE = "fuzzer.seeds.onnx.reader.saved_tensors"
 
 
 def read(path: Path) -> dict[str, Array]:

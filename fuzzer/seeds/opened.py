@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fuzzer.seeds.cut import Piece
-from fuzzer.seeds.resolve import Resolved
+from fuzzer.seeds.resolved import Resolved
 from generators.check import check, retyped
 from generators.graph import Case, Expr, Form, Input, Invalid, Node, Role, Symbol, TensorType
 from generators.retype import retyped_case

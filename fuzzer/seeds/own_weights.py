@@ -16,7 +16,7 @@ import numpy as np
 from fuzzer.seeds.bounded_child import Limits, answer_of, limits_of
 from generators.graph import Array, DType, Invalid
 
-MODULES = {".onnx": "fuzzer.seeds.reader.weights", ".pt2": "fuzzer.seeds.pt2_weights"}
+MODULES = {".onnx": "fuzzer.seeds.onnx.reader.weights", ".pt2": "fuzzer.seeds.torch.pt2_weights"}
 """The child of each suffix: `python -m MODULE FILE PARENT`."""
 
 MOST_BYTES = 512 << 20

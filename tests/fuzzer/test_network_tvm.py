@@ -54,7 +54,7 @@ from pathlib import Path
 
 from fuzzer.isolate import script
 from fuzzer.isolate.child_process import Bounds
-from fuzzer.seeds import onnx_file
+from fuzzer.seeds.onnx import file as onnx_file
 from fuzzer.toolchains.toolchain import HOST
 
 path = Path(sys.argv[1])
@@ -71,6 +71,6 @@ def test_other_processes_use_no_network(home: Path, tmp_path: Path) -> None:
     path = str(tmp_path / "model.onnx")
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
     found = watched(home, *FUZZ, "import", path, "--into", str(tmp_path / "c"))
-    assert found == {"fuzzer.seeds.reader.reader", "fuzzer.children.validity"}
+    assert found == {"fuzzer.seeds.onnx.reader.reader", "fuzzer.children.validity"}
     found = watched(home, sys.executable, "-c", OTHER_PROCESSES, path)
-    assert found == {"fuzzer.seeds.reader.refusal", LAUNCHED}
+    assert found == {"fuzzer.seeds.onnx.reader.refusal", LAUNCHED}

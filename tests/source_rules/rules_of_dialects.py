@@ -75,8 +75,6 @@ OTHER_MEANINGS = {
 
 FILE_OF_ONNX = "a file of ONNX as data: what is exported of a case of PyTorch too"
 GIVEN_MODULE = "a module of PyTorch that a user gives"
-OF_EXPORTED_PROGRAMS = "reads exported programs of PyTorch"
-OF_FILES_OF_ONNX = "reads files of ONNX"
 EXPORTERS = "measures what exporters make of programs of PyTorch"
 FOR_PASSES = "motifs, which wake passes, are small graphs of PyTorch"
 NODE_TESTS = "the node tests of ONNX are data of its package"
@@ -105,22 +103,6 @@ IMPORTS = {
     "fuzzer/report/own_script.py": (1, FILE_OF_ONNX),
     "fuzzer/report/repro.py": (2, FILE_OF_ONNX),
     "fuzzer/report/repro_onnx.py": (3, FILE_OF_ONNX),
-    "fuzzer/seeds/exact_call.py": (2, OF_EXPORTED_PROGRAMS),
-    "fuzzer/seeds/exported.py": (1, OF_EXPORTED_PROGRAMS),
-    "fuzzer/seeds/exported_steps.py": (1, OF_EXPORTED_PROGRAMS),
-    "fuzzer/seeds/memory.py": (1, OF_EXPORTED_PROGRAMS),
-    "fuzzer/seeds/onnx_calls.py": (7, OF_FILES_OF_ONNX),
-    "fuzzer/seeds/onnx_file.py": (3, OF_FILES_OF_ONNX),
-    "fuzzer/seeds/onnx_graph.py": (1, OF_FILES_OF_ONNX),
-    "fuzzer/seeds/onnx_to_torch/api.py": (1, OF_FILES_OF_ONNX),
-    "fuzzer/seeds/onnx_whole.py": (4, OF_FILES_OF_ONNX),
-    "fuzzer/seeds/pt2.py": (2, OF_EXPORTED_PROGRAMS),
-    "fuzzer/seeds/reader/reader.py": (2, OF_FILES_OF_ONNX),
-    "fuzzer/seeds/reader/run_types.py": (1, OF_FILES_OF_ONNX),
-    "fuzzer/seeds/resolve.py": (1, OF_EXPORTED_PROGRAMS),
-    "fuzzer/seeds/row_of_call.py": (1, OF_EXPORTED_PROGRAMS),
-    "fuzzer/seeds/unlisted.py": (1, OF_EXPORTED_PROGRAMS),
-    "fuzzer/seeds/whole_model.py": (1, OF_FILES_OF_ONNX),
     "fuzzer/triage/exported.py": (1, FILE_OF_ONNX),
     "fuzzer/triage/investigate.py": (1, FILE_OF_ONNX),
 }

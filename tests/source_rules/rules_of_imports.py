@@ -13,10 +13,10 @@ from generators.dialect_names import NAMES
 
 COMPILERS = {"torch", "tvm", "onnx", "onnxruntime"}
 RUN_IN_CHILDREN = (
-    *("fuzzer/lanes/", "fuzzer/children/", "fuzzer/seeds/reader/"),
+    *("fuzzer/lanes/", "fuzzer/children/", "fuzzer/seeds/onnx/reader/"),
     "fuzzer/api/register_pass.py",  # a preloaded file calls it
 )
-PROGRAMS = ("fuzzer/children/", "fuzzer/seeds/reader/")
+PROGRAMS = ("fuzzer/children/", "fuzzer/seeds/onnx/reader/")
 LANES_AS_DATA = {
     "fuzzer/lanes/__init__.py",
     "fuzzer/lanes/model_lanes.py",

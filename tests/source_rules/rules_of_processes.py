@@ -92,7 +92,7 @@ RULES = (
                 "fuzzer/isolate/executor.py",
                 "fuzzer/isolate/validity.py",
                 "fuzzer/seeds/bounded_child.py",
-                "fuzzer/seeds/module.py",
+                "fuzzer/seeds/torch/module.py",
                 "fuzzer/toolchains/install.py",
             )
         },

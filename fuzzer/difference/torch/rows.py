@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 
-from fuzzer.seeds.aten_names import RENAMED
+from fuzzer.seeds.torch.aten_names import RENAMED
 from generators.torch.ops import OPS
 
 TABLES = ("export", "fx")

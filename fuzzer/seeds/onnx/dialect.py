@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fuzzer.seeds.dialect import DialectSeeds
+from fuzzer.seeds.onnx.calls import in_rows_of_onnx
 from fuzzer.seeds.onnx.domains import copies, needed
-from fuzzer.seeds.onnx_calls import in_rows_of_onnx
 
 SEEDS = DialectSeeds(resolve={".onnx": in_rows_of_onnx}, needed=needed, copies=copies)

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from fuzzer.seeds import onnx_file
 from fuzzer.seeds.dialect import DialectSeeds
-from fuzzer.seeds.onnx_graph import OnnxGraph
-from fuzzer.seeds.program import Program
-from fuzzer.seeds.resolve import Resolved, resolve
+from fuzzer.seeds.onnx.graph import OnnxGraph
+from fuzzer.seeds.resolved import Resolved
 from fuzzer.seeds.torch.domains import copies, needed
+from fuzzer.seeds.torch.from_onnx.file import program_of
+from fuzzer.seeds.torch.program import Program
+from fuzzer.seeds.torch.resolve import resolve
 from generators.graph import Array
 
 
@@ -21,7 +22,7 @@ def _exported(program: Program, path: Path, given: Mapping[str, Array]) -> Resol
 
 def _translated(graph: OnnxGraph, path: Path, given: Mapping[str, Array]) -> Resolved:
     """A file of ONNX, with its nodes translated."""
-    return replace(resolve(onnx_file.program(graph, path)), open=graph.open)
+    return replace(resolve(program_of(graph, path)), open=graph.open)
 
 
 SEEDS = DialectSeeds(resolve={".pt2": _exported, ".onnx": _translated}, needed=needed, copies=copies)

@@ -11,8 +11,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from fuzzer.lanes.onnx.session import lags
-from fuzzer.seeds import onnx_file
-from fuzzer.seeds.reader.refusal import refusal
+from fuzzer.seeds.onnx import file as onnx_file
+from fuzzer.seeds.onnx.reader.refusal import refusal
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ import pytest
 
 from fuzzer.campaign.plan.aim import NAME, Aim, Model, read, write
 from fuzzer.cli import main
-from fuzzer.seeds.module import MODULE
+from fuzzer.seeds.torch.module import MODULE
 from generators.graph import Invalid
 
 FLAGS = Path(__file__).parents[3] / "docs" / "examples" / "flags.toml"

@@ -14,7 +14,7 @@ from fuzzer.campaign.triage.attempts import Event
 from fuzzer.dashboard.data import gather
 from fuzzer.evaluation import samples
 from fuzzer.findings import finding_file, merge, natural_file, record
-from fuzzer.seeds.reader import reader as onnx_reader
+from fuzzer.seeds.onnx.reader import reader as onnx_reader
 from fuzzer.toolchains import registry
 from generators import case_file, plain_file
 from generators.graph import Invalid

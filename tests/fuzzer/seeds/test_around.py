@@ -11,7 +11,7 @@ from onnx import TensorProto, helper
 
 from fuzzer.seeds import corpus
 from fuzzer.seeds.around import import_around
-from fuzzer.seeds.module import export_module
+from fuzzer.seeds.torch.module import export_module
 from generators.graph import Invalid
 
 WORDS = ("relu", "neg", "abs", "relu", "exp", "tanh")

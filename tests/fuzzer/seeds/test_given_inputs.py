@@ -11,7 +11,7 @@ import pytest
 from onnx import numpy_helper
 
 from fuzzer.seeds import given_inputs
-from fuzzer.seeds.reader.saved_tensors import tensors
+from fuzzer.seeds.onnx.reader.saved_tensors import tensors
 from generators.graph import Invalid
 from generators.plain_file import NO_FILE
 

@@ -22,12 +22,13 @@ from fuzzer.campaign.plan.settings import LaneMix, Settings
 from fuzzer.coverage.onnx.features import Feature, reason_of
 from fuzzer.isolate.validity import CaseCheck, CaseVerdict, Validity
 from fuzzer.lanes import TVM_LANES
-from fuzzer.seeds import corpus, pt2
+from fuzzer.seeds import corpus
 from fuzzer.seeds import extract as extracting
 from fuzzer.seeds.extract import Extracted
 from fuzzer.seeds.imported import MOST_REASONS, Imported, files_of, run
-from fuzzer.seeds.resolve import resolve
 from fuzzer.seeds.sample import Sample
+from fuzzer.seeds.torch import pt2
+from fuzzer.seeds.torch.resolve import resolve
 from fuzzer.system import untrusted_files
 from fuzzer.system.terminal import MOST_CHARACTERS, one_sentence
 from generators import case_file

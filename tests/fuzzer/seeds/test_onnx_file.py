@@ -14,13 +14,18 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from fuzzer.isolate.validity import Validity
-from fuzzer.seeds import onnx_file, onnx_graph, whole_model
-from fuzzer.seeds import program as programs
+from fuzzer.seeds import bounds
 from fuzzer.seeds.bounded_child import Limits
 from fuzzer.seeds.extract import extract
-from fuzzer.seeds.program import Program
-from fuzzer.seeds.reader.reader import answer
-from fuzzer.seeds.resolve import Resolved, resolve
+from fuzzer.seeds.onnx import file as onnx_file
+from fuzzer.seeds.onnx import graph as onnx_graph
+from fuzzer.seeds.onnx import whole_model
+from fuzzer.seeds.onnx.reader.reader import answer
+from fuzzer.seeds.resolved import Resolved
+from fuzzer.seeds.torch.from_onnx import file as onnx_as_torch
+from fuzzer.seeds.torch.from_onnx.file import program_of
+from fuzzer.seeds.torch.program import Program
+from fuzzer.seeds.torch.resolve import resolve
 from fuzzer.system.environment import MachineLacks
 from generators.graph import Invalid, Role, TensorType
 from generators.onnx.model import Attribute, Node, Tensor
@@ -49,7 +54,7 @@ node = helper.make_node
 
 def read(path: Path) -> Program:
     """The file as calls of PyTorch. It is read in this process instead of a child."""
-    return onnx_file.program(onnx_graph.decode(msgspec.json.encode(answer(path)), str(path)), path)
+    return program_of(onnx_graph.decode(msgspec.json.encode(answer(path)), str(path)), path)
 
 
 def node_lines(resolved: Resolved) -> list[str]:
@@ -279,7 +284,7 @@ def test_bad_files_end_with_one_line(tmp_path: Path) -> None:
 def test_so_many_nodes_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     nodes = [node("Relu", ["x"], ["y"]), node("Relu", ["y"], ["z"])]
     path = save(tmp_path / "m.onnx", nodes, {"x": "float32[2]"}, "z")
-    monkeypatch.setattr(programs, "MAX_NODES", 1)
+    monkeypatch.setattr(bounds, "MAX_NODES", 1)
     with pytest.raises(Invalid, match=r"m\.onnx: 2 nodes, more than 1$"):
         read(path)
 
@@ -287,14 +292,14 @@ def test_so_many_nodes_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_so_many_operands_and_calls_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A sum of n operands is n - 1 calls of PyTorch, so a file of some MiB could become millions of calls."""
     sums = save(tmp_path / "m.onnx", [node("Sum", ["x"] * 6, ["y"])], {"x": "float32[2]"}, "y")
-    monkeypatch.setattr(programs, "MAX_OPERANDS", 5)
+    monkeypatch.setattr(bounds, "MAX_OPERANDS", 5)
     with pytest.raises(Invalid, match=r"m\.onnx: its nodes have more than 5 operands$"):
         read(sums)
-    monkeypatch.setattr(programs, "MAX_OPERANDS", 6)
-    monkeypatch.setattr(onnx_file, "MAX_NODES", 4)
+    monkeypatch.setattr(bounds, "MAX_OPERANDS", 6)
+    monkeypatch.setattr(onnx_as_torch, "MAX_NODES", 4)
     with pytest.raises(Invalid, match=r"m\.onnx: its nodes become more than 4 calls of PyTorch$"):
         read(sums)
-    monkeypatch.setattr(onnx_file, "MAX_NODES", 5)
+    monkeypatch.setattr(onnx_as_torch, "MAX_NODES", 5)
     assert len(read(sums).steps[0].calls) == 5
 
 
@@ -314,7 +319,7 @@ def test_sizes_that_no_tensor_has_are_refused_in_our_words(name: str, sizes: tup
 
 def test_a_child_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = save(tmp_path / "m.onnx", [node("Relu", ["x"], ["y"])], {"x": "float32[2]"}, "y")
-    assert onnx_file.program(onnx_file.read(path), path) == read(path)
+    assert program_of(onnx_file.read(path), path) == read(path)
     path.write_bytes(b"\x80\x04")
     with pytest.raises(Invalid, match="is no ONNX file, or only the beginning of one"):
         onnx_file.read(path)
@@ -340,7 +345,7 @@ def test_a_child_that_waits_for_a_processor_reads_it(tmp_path: Path, monkeypatch
     program = read(path)
     monkeypatch.setattr(Limits, "wall_seconds", 0.01)
     monkeypatch.setattr("fuzzer.system.process_tree.waits", lambda pid: {pid: time.monotonic()})
-    assert onnx_file.program(onnx_file.read(path), path) == program
+    assert program_of(onnx_file.read(path), path) == program
     monkeypatch.setattr("fuzzer.system.process_clock.LEAST_SECONDS", 0.0)
     with pytest.raises(MachineLacks, match="the machine is too busy"):
         onnx_file.read(path)
@@ -349,7 +354,7 @@ def test_a_child_that_waits_for_a_processor_reads_it(tmp_path: Path, monkeypatch
 def test_a_node_without_its_inputs_or_outputs_is_a_cut() -> None:
     for bare in (Node("Reshape", ("x",), ()), Node("Gemm", (), ("y",))):
         graph = onnx_graph.OnnxGraph(18, ("x",), (bare,), {"x": ("FLOAT", (2,))}, {}, ())
-        (step,) = onnx_file.program(graph, Path("m.onnx")).steps
+        (step,) = program_of(graph, Path("m.onnx")).steps
         assert "is missing" in step.why_not
 
 
@@ -371,14 +376,14 @@ def test_a_node_that_does_not_fit_its_operands_is_a_cut(bare: Node, opset: int, 
         "c": ("INT64", (0,)),
     }
     graph = onnx_graph.OnnxGraph(opset, ("x",), (bare,), types, {"c": Tensor("INT64", (0,), b"")}, ("c",))
-    (step,) = onnx_file.program(graph, Path("m.onnx")).steps
+    (step,) = program_of(graph, Path("m.onnx")).steps
     assert step.why_not == f"its operands and attributes do not fit together ({why})"
 
 
 def test_an_empty_tensor_with_large_sizes_is_too_large() -> None:
     types: dict[str, tuple[str, tuple[int | None, ...]]] = dict.fromkeys("xy", ("FLOAT", (0, 2**31, 2**31)))
     graph = onnx_graph.OnnxGraph(18, ("x",), (Node("Softmax", ("x",), ("y",)),), types, {}, ())
-    cut = extract(resolve(onnx_file.program(graph, Path("m.onnx"))), 8, Validity())
+    cut = extract(resolve(program_of(graph, Path("m.onnx"))), 8, Validity())
     assert cut.cases == ()
     assert list(cut.dropped) == ["float32[0,2147483648,2147483648] stays as large as that"]
 

@@ -14,14 +14,17 @@ from onnx import TensorProto, helper, numpy_helper
 
 from fuzzer.isolate.validity import CaseCheck, CaseVerdict, Validity
 from fuzzer.lanes.onnx.proto import to_proto
-from fuzzer.seeds import onnx_file, onnx_graph, whole_model
 from fuzzer.seeds.bounded_child import in_this_process
+from fuzzer.seeds.case_of_piece import case_with
 from fuzzer.seeds.cut import whole
 from fuzzer.seeds.extract import Extracted, extract, read
-from fuzzer.seeds.onnx_calls import in_rows_of_onnx
-from fuzzer.seeds.onnx_graph import OnnxGraph, Refusal
+from fuzzer.seeds.onnx import file as onnx_file
+from fuzzer.seeds.onnx import graph as onnx_graph
+from fuzzer.seeds.onnx import whole_model
+from fuzzer.seeds.onnx.calls import in_rows_of_onnx
+from fuzzer.seeds.onnx.graph import OnnxGraph, Refusal
+from fuzzer.seeds.onnx.reader.reader import answer
 from fuzzer.seeds.opened import names_in, opened_as_in_file
-from fuzzer.seeds.reader.reader import answer
 from generators.builder import Limits
 from generators.check import check
 from generators.choice import NumpySource
@@ -230,7 +233,7 @@ def test_open_sizes_of_drawn_cases_are_read_back(seed: int, tmp_path: Path) -> N
     if resolved.lacking or not resolved.nodes:
         return
     piece = whole(resolved.nodes, resolved.types, resolved.roles, resolved.returned, resolved.dialect, resolved.opset)
-    read_back = whole_model.case_with(piece, resolved.constants, "m", "drawn")
+    read_back = case_with(piece, resolved.constants, "m", "drawn")
     found = opened_as_in_file(read_back, piece, resolved, names_in(resolved))
     open_inputs = [item for item in piece.graph.inputs if any(resolved.open.get(piece.origins[item.value.name], ()))]
     assert (found is None) is not bool(open_inputs)

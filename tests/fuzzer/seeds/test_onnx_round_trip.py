@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from fuzzer.lanes.onnx.witnesses import by_onnxruntime, file_of, to_proto
-from fuzzer.seeds import onnx_graph
 from fuzzer.seeds.cut import whole
-from fuzzer.seeds.onnx_calls import in_rows_of_onnx
-from fuzzer.seeds.onnx_graph import OnnxGraph
-from fuzzer.seeds.reader.reader import answer
-from fuzzer.seeds.resolve import Resolved
+from fuzzer.seeds.onnx import graph as onnx_graph
+from fuzzer.seeds.onnx.calls import in_rows_of_onnx
+from fuzzer.seeds.onnx.graph import OnnxGraph
+from fuzzer.seeds.onnx.reader.reader import answer
+from fuzzer.seeds.resolved import Resolved
 from generators.builder import Limits
 from generators.check import check
 from generators.choice import NumpySource

@@ -14,8 +14,8 @@ from onnx import TensorProto, helper, numpy_helper
 from fuzzer.lanes.onnx.given import given_file
 from fuzzer.lanes.onnx.proto import to_proto
 from fuzzer.lanes.onnx.witnesses import by_onnxruntime, file_of
-from fuzzer.seeds import whole_model
-from fuzzer.seeds.whole_model import WholeModel
+from fuzzer.seeds.onnx import whole_model
+from fuzzer.seeds.onnx.whole_model import WholeModel
 from generators import case_file
 from generators.graph import DRAWN, Array, Case, DType, Invalid
 from generators.onnx.model import ELEMENTS

@@ -13,8 +13,9 @@ import pytest
 import torch
 from onnx import TensorProto, helper, numpy_helper
 
-from fuzzer.seeds import own_weights, pt2
-from fuzzer.seeds.reader.weights import weights
+from fuzzer.seeds import own_weights
+from fuzzer.seeds.onnx.reader.weights import weights
+from fuzzer.seeds.torch import pt2
 from generators.graph import DType, Invalid
 
 W = np.arange(6, dtype=np.float32).reshape(2, 3)

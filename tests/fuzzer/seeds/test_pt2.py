@@ -16,10 +16,10 @@ import pytest
 from archives import document, meta, node, write
 
 from fuzzer.seeds import archive as archives_read
-from fuzzer.seeds import program as programs
-from fuzzer.seeds import pt2, pt2_file
-from fuzzer.seeds.program import Call, Program, Ref
-from fuzzer.seeds.resolve import resolve
+from fuzzer.seeds import bounds
+from fuzzer.seeds.torch import pt2, pt2_file
+from fuzzer.seeds.torch.program import Call, Program, Ref
+from fuzzer.seeds.torch.resolve import resolve
 from fuzzer.system import confinement
 from generators.graph import DType, Invalid, Role, TensorType
 
@@ -447,7 +447,7 @@ def test_bad_archives_end_with_one_line(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_so_many_nodes_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "m.pt2", CONV)
-    monkeypatch.setattr(programs, "MAX_NODES", 1)
+    monkeypatch.setattr(bounds, "MAX_NODES", 1)
     with pytest.raises(Invalid, match=r"m\.pt2: 2 nodes, more than 1$"):
         pt2.read(path)
 
@@ -474,7 +474,8 @@ def test_a_child_reads_the_same(tmp_path: Path) -> None:
 def test_what_takes_more_memory_than_the_child_has_ends_with_one_line(tmp_path: Path) -> None:
     """12 MB of JSON, 12 kB of a file, are 800 MB of structures."""
     path = write(tmp_path / "m.pt2", b'{"graph_module":{"graph":{"inputs":[' + b"{}," * 4_000_000 + b"{}]}}}")
-    child = "from fuzzer.seeds import archive, pt2_file; from fuzzer.seeds.bounded_child import Limits"
+    child = "from fuzzer.seeds import archive; from fuzzer.seeds.torch import pt2_file"
+    child += "; from fuzzer.seeds.bounded_child import Limits"
     child += "; archive.MOST_TIMES = 10**6"  # it is compressed here
     child += "; pt2_file.limits_of = lambda path: Limits(5 << 27, 60); pt2_file.main()"
     command = [sys.executable, "-c", child, str(path), str(os.getpid())]

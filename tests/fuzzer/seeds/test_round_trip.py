@@ -1,5 +1,5 @@
 """A row's program, through torch.export and back, computes the same: that is what holds the reading of the table, and
-the lines of `fuzzer.seeds.aten_names`, against the real exporter."""
+the lines of `fuzzer.seeds.torch.aten_names`, against the real exporter."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from eager import run, run_case
 
 from fuzzer.children.coverage import Subject
 from fuzzer.lanes.base.arrays import to_torch
-from fuzzer.seeds import pt2
-from fuzzer.seeds.resolve import resolve
+from fuzzer.seeds.torch import pt2
+from fuzzer.seeds.torch.resolve import resolve
 from generators.builder import Builder
 from generators.choice import NumpySource
 from generators.graph import Case, DType, Graph, Input, Value

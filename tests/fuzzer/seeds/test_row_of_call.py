@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fuzzer.seeds.program import Arg, Call, Ref
-from fuzzer.seeds.row_of_call import NoRow, node_of
+from fuzzer.seeds.torch.program import Arg, Call, Ref
+from fuzzer.seeds.torch.row_of_call import NoRow, node_of
 from generators.graph import DType, TensorType
 
 X = TensorType(DType.FLOAT32, (2, 3))

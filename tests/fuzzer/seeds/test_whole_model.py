@@ -13,7 +13,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from fuzzer.api.model_cases import cases_of
-from fuzzer.seeds import whole_model
+from fuzzer.seeds.onnx import whole_model
 from generators.domain import ANY
 from generators.graph import Array, Invalid, Role
 

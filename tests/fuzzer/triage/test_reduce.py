@@ -23,7 +23,7 @@ from generators import case_file
 from generators.builder import Builder, Limits
 from generators.check import check
 from generators.choice import NumpySource
-from generators.graph import FLOATS, Array, Case, DType, Form, Graph, Layout, Node, Role, TensorType, Value
+from generators.graph import FLOATS, Array, Case, DType, Form, Graph, Layout, Node, TensorType, Value
 from generators.op import ints_of
 from generators.random_graph import with_values
 from generators.renumber import renumbered
@@ -520,29 +520,6 @@ def test_an_invalid_candidate_is_never_run() -> None:
 
 
 # --- names
-
-
-def test_renumbered_names() -> None:
-    calls: list[Call] = [
-        ("b9", "add", "a9 p9"),
-        ("d9 c9", "split", "b9", {"sizes": (1, 1), "dim": 0}),
-        ("z9", "mul", "c9 y9"),
-    ]
-    graph = graph_of({"y9": "float32[1]", "p9": "float32[2]", "a9": "float32[2]"}, calls, "z9 d9")
-    graph = replace(
-        graph, inputs=tuple(replace(i, role=Role.PARAM if i.value.name == "p9" else Role.INPUT) for i in graph.inputs)
-    )
-    case = Case(graph, {item.value.name: numbered(item.value.type) for item in graph.inputs}, origin="here")
-    after = renumbered(case)
-    assert [item.value.name for item in after.graph.inputs] == ["x0", "w0", "x1"]
-    assert [(node.args, [v.name for v in node.results]) for node in after.graph.nodes] == [
-        (("x1", "w0"), ["v0"]),
-        (("v0",), ["v1", "v2"]),
-        (("v2", "x0"), ["v3"]),
-    ]
-    assert after.graph.outputs == ("v3", "v1")
-    assert after.origin == "here"
-    check(after)
 
 
 def scrambled(case: Case) -> Case:
