@@ -157,7 +157,7 @@ def planted(name: str, text: str) -> Callable[[Path], contextlib.AbstractContext
 
 
 def pip_fails(times: int | None = None) -> Callable[[Path], contextlib.AbstractContextManager[Prepared]]:
-    """The condition that the installation fails so many times, or always: pip reads settings that are none."""
+    """The condition that the installation fails `times` times, or always: pip reads settings that are none."""
 
     @contextlib.contextmanager
     def condition(folder: Path) -> Iterator[Prepared]:

@@ -157,7 +157,7 @@ def _call(inputs: int, outputs: int) -> Document:
 
 
 def _flat(inputs: int, outputs: int) -> tuple[str, str]:
-    """The containers of so many values that a program takes in a row and returns in a tuple."""
+    """The containers of the values that a program takes in a row, and of those that it returns in a tuple."""
     empty = _tree("builtins.dict", "[]", ())
     takes = _tree("builtins.tuple", "null", (_tree("builtins.tuple", "null", [_LEAF] * inputs), empty))
     return _written(takes), _written(_tree("builtins.tuple", "null", [_LEAF] * outputs))

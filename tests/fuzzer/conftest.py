@@ -82,7 +82,7 @@ def saved(tmp_path: Path) -> Path:
 @pytest.fixture
 def readers_here() -> Iterator[None]:
     """The readers of ONNX files run in this process: a child takes a second for each of hundreds of files. Tests of
-    `fuzzer/seeds/test_onnx_file.py` start the children."""
+    `fuzzer/seeds/onnx/test_onnx_file.py` start the children."""
     from fuzzer.children.node_tests import READERS
     from fuzzer.seeds.bounded_child import in_this_process
 

@@ -1,7 +1,7 @@
 """Functions of aten that the operator table has under another name, or with arguments in another order or form.
 
 All other functions need no entry here (`fuzzer.seeds.torch.row_of_call`). A test checks the entries with the real
-exporter. It exports programs of every row and reads them back (tests/fuzzer/seeds/test_round_trip.py).
+exporter. It exports programs of every row and reads them back (tests/fuzzer/seeds/torch/test_round_trip.py).
 """
 
 from __future__ import annotations

@@ -142,7 +142,7 @@ def test_a_stopped_campaign_takes_no_more_tests(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_it_ends_with_so_many_new_findings(tmp_path: Path) -> None:
+def test_a_run_ends_after_its_limit_of_new_findings(tmp_path: Path) -> None:
     sins = {f"number {number}": refused(number) for number in (1, 2, 4, 5)}
     for next_test in (3, 6):
         with Store(tmp_path, 1) as store:

@@ -334,9 +334,7 @@ def nothing_works(case: Case, lanes: Sequence[LaneSpec]) -> Result:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("sightings", "parked", "failed"), [(TROUBLE, 0, TROUBLE - 1), (4, 4, 0)])
-def test_where_so_many_sightings_go_wrong_the_campaign_ends(
-    sightings: int, parked: int, failed: int, tmp_path: Path
-) -> None:
+def test_ten_failed_investigations_end_the_campaign(sightings: int, parked: int, failed: int, tmp_path: Path) -> None:
     """Nine fail and the tenth ends it; four that fail again and again are parked."""
     executor = with_waiting(tmp_path, sightings)
     executor.run_fresh = nothing_works

@@ -443,7 +443,7 @@ def test_parts_of_an_investigation_are_no_ends_of_its_process(tmp_path: Path) ->
 
 
 @pytest.mark.slow
-def test_so_many_of_one_key_wait(tmp_path: Path) -> None:
+def test_the_sightings_of_one_key_that_wait_are_limited(tmp_path: Path) -> None:
     """A broken target is wrong in each test, on ever other operators."""
     queue = Queue(tmp_path)
     ops = ("relu", "neg", "abs", "exp", "sin", "cos", "tanh", "sigmoid", "square", "sqrt", "log", "erf", "sign", "ceil")

@@ -259,7 +259,7 @@ def test_severe_findings_come_first_with_the_reasons(
     assert out[2].startswith("      it ends the process; ")
 
 
-def test_so_many_are_listed_and_the_rest_is_counted(
+def test_the_first_causes_are_listed_and_the_rest_is_counted(
     tmp_path: Path, make: Make, capsys: pytest.CaptureFixture[str]
 ) -> None:
     campaign_of(make, tmp_path, *[Kind.DIED] * 3)

@@ -82,7 +82,7 @@ IN_SIGHT = """[...document.querySelectorAll('#rows tr[data-slug]')].filter((row)
 
 
 @pytest.mark.parametrize(("width", "height", "least"), [(1440, 900, 8), (390, 844, 3)])
-def test_so_many_causes_are_in_sight(chromium: Page, tmp_path: Path, width: int, height: int, least: int) -> None:
+def test_several_causes_are_in_sight(chromium: Page, tmp_path: Path, width: int, height: int, least: int) -> None:
     """Also with titles as long as titles become, and with filters and numbers below."""
     with Store(tmp_path, 1) as store:
         for op in ("neg", "abs", "exp", "sin", "cos", "tan", "sqrt", "rsqrt", "relu", "erf"):

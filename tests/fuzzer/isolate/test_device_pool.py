@@ -139,7 +139,7 @@ def test_a_result_has_its_lanes_in_the_requested_order(make: Make) -> None:
     assert set(result.stage_cpu) == {Stage.START, Stage.COMPILE, Stage.RUN}
 
 
-def test_a_worker_is_replaced_after_so_many_tests(make: Make) -> None:
+def test_a_worker_is_replaced_after_its_limit_of_tests(make: Make) -> None:
     pool = make(limits=WorkerLimits(tests=3))
     pids = [number(one(pool, lane("pid"))) for _ in range(7)]
     assert [pids[0]] * 3 + [pids[3]] * 3 + [pids[6]] == pids

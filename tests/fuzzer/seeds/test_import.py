@@ -198,7 +198,7 @@ def test_a_file_that_was_imported_before_is_no_bad_input(
         assert capsys.readouterr().out.splitlines()[-1].startswith(f"{begin} to ")
 
 
-def test_so_many_pieces_of_a_file_are_tried_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_pieces_of_a_file_that_are_tried_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(extracting, "MAX_PIECES", 2)
     words = "relu", "neg", "abs", "exp"
     nodes = [node(f"{word}.default", f"v{n}", self="$x") for n, word in enumerate(words)]

@@ -244,7 +244,7 @@ def test_at_a_glance_what_is_new_comes_first(tmp_path: Path, make: Make) -> None
         assert shown.confirmed[0].text == f"Compiling `torch.{op}` fails: no {op} in `LayoutOf`"
 
 
-def test_at_a_glance_so_many_are_named_and_the_others_counted(campaign: Path) -> None:
+def test_at_a_glance_the_first_are_named_and_the_others_counted(campaign: Path) -> None:
     shown = glance(causes_in(campaign))
     (sighting,) = (cause.sighting for cause in shown.provisional)
     assert list(waiting_lines(shown, campaign, 3)) == [

@@ -281,7 +281,7 @@ def test_bad_files_end_with_one_line(tmp_path: Path) -> None:
     assert "has the element type 99, which there is not" in refused(path, model.SerializeToString())
 
 
-def test_so_many_nodes_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_nodes_of_a_file_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     nodes = [node("Relu", ["x"], ["y"]), node("Relu", ["y"], ["z"])]
     path = save(tmp_path / "m.onnx", nodes, {"x": "float32[2]"}, "z")
     monkeypatch.setattr(bounds, "MAX_NODES", 1)
@@ -289,7 +289,7 @@ def test_so_many_nodes_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         read(path)
 
 
-def test_so_many_operands_and_calls_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_operands_and_calls_of_a_file_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A sum of n operands is n - 1 calls of PyTorch, so a file of some MiB could become millions of calls."""
     sums = save(tmp_path / "m.onnx", [node("Sum", ["x"] * 6, ["y"])], {"x": "float32[2]"}, "y")
     monkeypatch.setattr(bounds, "MAX_OPERANDS", 5)

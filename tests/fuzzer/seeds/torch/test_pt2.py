@@ -445,7 +445,7 @@ def test_bad_archives_end_with_one_line(tmp_path: Path, monkeypatch: pytest.Monk
     assert "m/models/model.json is larger than 1 MiB" in refused(path.read_bytes())
 
 
-def test_so_many_nodes_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_nodes_of_a_file_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write(tmp_path / "m.pt2", CONV)
     monkeypatch.setattr(bounds, "MAX_NODES", 1)
     with pytest.raises(Invalid, match=r"m\.pt2: 2 nodes, more than 1$"):
