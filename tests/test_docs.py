@@ -119,9 +119,9 @@ def anchors(text: str) -> set[str]:
 
 
 def broken_links(page: Path, text: str) -> list[str]:
-    """Links to files that do not exist, or to headings that a page does not have."""
+    """Links to files that do not exist, or to headings that a page does not have. Blocks of code have none."""
     broken = []
-    for link in LINK.findall(text):
+    for link in LINK.findall(re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)):
         name, _, anchor = link.partition("#")
         target = page.parent / name if name else page
         if ":" in name:

@@ -8,8 +8,10 @@ import sys
 
 sys.excepthook = lambda *error: (sys.__excepthook__(*error), sys.exit(125))  # other failures: cannot tell
 
+import numpy as np
 import torch
 import tvm
+from tvm import relax
 from tvm.relax.frontend.torch import from_exported_program
 
 
@@ -28,13 +30,36 @@ expected = [output.numpy() for output in model(*inputs)]
 def run_tvm():
     mod = from_exported_program(torch.export.export(model, inputs))
     executable = tvm.compile(mod, "llvm")
+    vm = relax.VirtualMachine(executable, tvm.cpu())
+    out = vm["main"](*(tvm.runtime.tensor(x.numpy()) for x in inputs))
+    return [x.numpy() for x in out]
+
+
+def wrong_in(results, expected):
+    """How results differ from what is expected: in their number, shapes, dtypes, and values."""
+    if len(results) != len(expected):
+        return [f"{len(results)} results instead of {len(expected)}"]
+    wrong = []
+    for place, (got, want) in enumerate(zip(results, expected)):
+        if got.dtype != want.dtype:
+            wrong.append(f"result {place} is {got.dtype} instead of {want.dtype}")
+        if got.shape != want.shape:
+            wrong.append(f"result {place} has the shape {got.shape} instead of {want.shape}")
+        elif not np.array_equal(got, want):
+            wrong.append(f"result {place} has wrong values")
+    return wrong
 
 
 try:
-    run_tvm()
+    got = run_tvm()
 except Exception as error:
     print("expected: no error; PyTorch gives", *expected)
     print(f"actual: {type(error).__name__}: {error}")
     same = type(error).__name__ == "InternalError"
     sys.exit(1 if same and "Check failed: (t.MatchesCode(DLDataTypeCode::kDLFloat)) is" in str(error) else 125)
-print("the bug is gone: there is no error")
+wrong = wrong_in(got, expected)
+if wrong:
+    print("the bug is there:", *wrong, sep="\n")
+else:
+    print("the bug is gone: number, shapes, dtypes and values of the results are those of PyTorch")
+sys.exit(1 if wrong else 0)

@@ -11,7 +11,7 @@ import typer
 
 from fuzzer.campaign.plan.settings import RunLimits
 from fuzzer.commands.options import JsonFlag, LanesGlob
-from fuzzer.commands.times import parsed_seconds
+from fuzzer.commands.times import as_written, parsed_seconds
 from fuzzer.difference.parts_of_time import Times
 from fuzzer.toolchains.toolchain import HOST_NAME
 
@@ -45,7 +45,10 @@ class DiffOptions:
         list[Path] | None,
         typer.Option(metavar="DIR", help="Cases to run first: a corpus or a campaign; may be given several times."),
     ] = None
-    seconds: Annotated[float, typer.Option(parser=parsed_seconds, metavar="TIME", help=WITHIN)] = MINUTES * 60.0
+    seconds: Annotated[
+        float,
+        typer.Option(parser=parsed_seconds, metavar="TIME", help=WITHIN, show_default=as_written(MINUTES * 60.0)),
+    ] = MINUTES * 60.0
     tests: Annotated[int | None, typer.Option(min=0, metavar="N", help="Stop after this many tests.")] = None
     until_worse: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Stop when this many findings are worse.")

@@ -21,7 +21,7 @@ from fuzzer.commands.options import (
     ReleaseNames,
     ToolchainNames,
 )
-from fuzzer.commands.times import parsed_seconds
+from fuzzer.commands.times import as_written, parsed_seconds
 from fuzzer.filing.office import TrackerOptions
 from fuzzer.filing.tracker import PUBLIC
 from fuzzer.system.free_space import GB, RESERVE
@@ -105,7 +105,10 @@ class RunOptions:
     drain: Annotated[
         float,
         typer.Option(
-            parser=parsed_seconds, metavar="TIME", help="How long triage may go on after the last test of a run."
+            parser=parsed_seconds,
+            metavar="TIME",
+            help="How long triage may go on after the last test of a run.",
+            show_default=as_written(DRAIN_SECONDS),
         ),
     ] = DRAIN_SECONDS
     share: Annotated[

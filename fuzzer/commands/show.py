@@ -83,7 +83,10 @@ def _of_finding(folder: Path, record: FindingRecord) -> Iterator[str]:
     yield f"seen: {headline(shown.finding)}"
     yield f"confirmed: {doc.confirmed} runs failed; fails in {', '.join(doc.lanes)}"
     yield f"at fault: {doc.component}: {sentences.culprit(record) or 'which part of it is not known'}"
-    yield condition.how_to_look(folder) if condition.missing(doc) else f"condition: {_condition(record)}"
+    if condition.missing(doc):
+        yield condition.how_to_look(folder)
+    elif known := sentence(record.doc.scope, record.case.graph):
+        yield f"condition: {known}"
     if released := sentences.released(record):
         yield f"releases: {released}"
     yield from (f"perhaps known upstream: {row}" for row in upstream.related(doc))
@@ -93,10 +96,6 @@ def _of_finding(folder: Path, record: FindingRecord) -> Iterator[str]:
     yield "also:"
     yield from (f"{INDENT}{each}" for each in _commands(folder, doc))
     yield next_line("replay", folder)
-
-
-def _condition(record: FindingRecord) -> str:
-    return sentence(record.doc.scope, record.case.graph)
 
 
 def _commands(folder: Path, doc: FindingDoc) -> Iterator[str]:

@@ -24,6 +24,12 @@ def seconds(text: str) -> float:
     return float(found["number"]) * SECONDS[found["unit"] or "s"]
 
 
+def as_written(length: float) -> str:
+    """The seconds of a default, as a user writes them: 90s, 2m, 1.5h."""
+    unit = next((each for each in ("d", "h", "m") if length >= SECONDS[each]), "s")
+    return f"{length / SECONDS[unit]:g}{unit}"
+
+
 def parsed_seconds(text: str | float) -> float:
     """The seconds of an option. Raise `BadParameter` where the text is no length of time."""
     if not isinstance(text, str):

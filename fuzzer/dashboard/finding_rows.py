@@ -12,6 +12,7 @@ import msgspec
 
 from fuzzer.dashboard.drawing import Drawing, drawing
 from fuzzer.filing.ledger import LedgerEntry
+from fuzzer.findings import condition
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.findings.record import FindingRecord, read
 from fuzzer.report import issue, page, regression_test, scope_section, sentences
@@ -64,6 +65,7 @@ class FindingDetail:
     """The details of a finding.
 
     needs      the statement of its scope; "" where none was looked for
+    to_look    whether a scope is still to be looked for
     values     (name, value) rows of what was seen: what is right, and what TVM gives
     printed    what TVM says
     note       what is known of the module that failed
@@ -72,6 +74,7 @@ class FindingDetail:
 
     summary: str
     needs: str
+    to_look: bool
     values: Sequence[tuple[str, str]]
     printed: Excerpt
     note: str
@@ -218,6 +221,7 @@ def _detail(path: Path) -> FindingDetail:
     return FindingDetail(
         sentences.summary(record),
         sentence(record.doc.scope, record.case.graph),
+        condition.missing(record.doc),
         what.rows,
         _excerpt(_message(record) or what.printed, MESSAGE_CHARS),
         what.note,

@@ -192,12 +192,18 @@ _valid: set[bytes] = set()
 and again, and to check them takes twice as long as to read them."""
 
 
+LEAST_PART = 3
+"""The letters of a part of a name, such as `softsign`, that a slip is compared with."""
+
+
 def _did_you_mean(folder: Path) -> str:
-    """Name the finding beside it, or among those of the current directory, whose name is most alike."""
+    """Name the finding beside it, or among those of the current directory, whose name, or a part of it, is most
+    alike."""
     others = {each.name: each for parent in (Path("crashes"), folder.parent) for each in folders_in(parent)}
-    found = get_close_matches(folder.name, others, n=1)
-    if found:
-        return f"; did you mean {others[found[0]]}?"
+    parts = {part: each for name, each in others.items() for part in name.split("-") if len(part) >= LEAST_PART}
+    for names, alike in ((others, 0.6), (parts, 0.75)):
+        if found := get_close_matches(folder.name, names, n=1, cutoff=alike):
+            return f"; did you mean {names[found[0]]}?"
     return ", nor a finding with this in its name; `fuzz triage --all` lists them" if folder.name == str(folder) else ""
 
 

@@ -23,7 +23,8 @@ from fuzzer.report.no_script import why_no_script
 from fuzzer.report.plain_text import capital
 from fuzzer.report.python_source import docstring, formatted
 from fuzzer.report.repro_imports import imports
-from fuzzer.report.repro_verdict import VerdictPart, least_precise
+from fuzzer.report.repro_judge import least_precise
+from fuzzer.report.repro_verdict import VerdictPart
 from fuzzer.report.script_source import literal_of, short_number
 from fuzzer.report.script_source import source as source_of
 from fuzzer.report.title import plain_title

@@ -24,6 +24,7 @@ from fuzzer.report import (
     repro_gradient,
     repro_guards,
     repro_importers,
+    repro_judge,
     repro_lane,
     repro_model,
     repro_module,
@@ -42,7 +43,6 @@ from fuzzer.report.script_source import Source, name, only_source, own_text, quo
 from fuzzer.report.title import plain_title
 from generators.dialect import dialect_named
 from generators.graph import Case
-from generators.onnx.kernels import runs_in_onnxruntime
 from generators.onnx.source import File
 from oracles.finding import Finding
 from oracles.lane import is_relay, returns_gradients
@@ -154,5 +154,5 @@ def _onnx_parts(
         converted=finding.lane.opset,
         compares=verdict.reads_expected,
         runs=runs,
-        evaluated=not runs_in_onnxruntime(case.bound),
+        evaluated=repro_judge.is_evaluated(finding, case),
     )

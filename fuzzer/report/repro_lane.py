@@ -1,7 +1,7 @@
-"""Values for the functions of `repro.py` that import, transform, compile and run the model, up to the failed stage.
+"""Values for the functions of `repro.py` that import, transform, compile and run the model.
 
-`run_tvm()` returns the outputs as numpy arrays, or the quantity that the evidence is about, or nothing if it fails
-before.
+`run_tvm()` returns the outputs as numpy arrays, or the quantity that the evidence is about. It returns nothing, and
+ends with the failed stage, where the rest needs more than this process.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from fuzzer.report import repro_guards, repro_importers, repro_target
 from fuzzer.report.repro_importers import ToNumpy
 from fuzzer.report.repro_steps import context, dynamo_passes, relax_steps, relay_steps, transforms, within
 from fuzzer.report.script_source import NOTHING, Source, joined, literal_of, quoted, source
-from generators.dialect import dialect_named
 from generators.graph import Case
 from oracles.finding import Excess, Finding, Kind, Mismatch, Quantity, SideEffect, runs_exported_program
 from oracles.lane import Engine, Execution, LaneSpec, Params, is_relay, returns_gradients
@@ -180,8 +179,18 @@ def compares_two_lanes(finding: Finding) -> bool:
 
 
 def gives_results(finding: Finding) -> bool:
-    """Whether the script runs the compiled model on its inputs."""
-    return _end(finding.lane, finding) in ("run", "run often", "run guarded", "gradients", "watch")
+    """Whether `run_tvm()` returns the outputs of the model, perhaps with more."""
+    lane, evidence = finding.lane, finding.evidence
+    if isinstance(evidence, Mutant | Excess) or _is_export(lane, finding):
+        return False
+    if is_relay(lane) or lane.engine is not Engine.TVM or not lane.importer.row.reads.is_one_graph:
+        return True
+    return _end(lane, finding) in ("run", "run often", "run guarded", "gradients", "watch")
+
+
+def _is_export(lane: LaneSpec, finding: Finding) -> bool:
+    """Whether the script only exports the model."""
+    return lane.importer.row.reads.is_exported_file and _last_stage(finding) is Stage.EXPORT
 
 
 def runs_repeatedly(finding: Finding) -> bool:
@@ -209,7 +218,7 @@ def _lane_named(name: str) -> LaneSpec | None:
 def _function(name: Source, lane: LaneSpec, case: Case, finding: Finding, to_numpy: ToNumpy, built: bool) -> Function:
     if not isinstance(finding.evidence, Mutant | Excess):
         raw, exporter = lane.importer.row.reads.is_raw, repro_importers.exporter(lane)
-        if lane.importer.row.reads.is_exported_file and _last_stage(finding) is Stage.EXPORT:
+        if _is_export(lane, finding):
             return Reference("export.py.j2", name, exporter, raw, case.given is None)
         if lane.engine is Engine.ONNXRUNTIME:
             return Reference("onnxruntime.py.j2", name, exporter, raw, case.given is None)
@@ -296,7 +305,7 @@ def _end(lane: LaneSpec, finding: Finding) -> str:
             return run
         case Excess():
             return "measure"
-        case IllFormed(after=after) if after == IMPORT and not shows_what_follows(finding):
+        case IllFormed(after=after) if after == IMPORT and not _goes_on(finding):
             return "check"
     last = _last_stage(finding)
     if last in (Stage.IMPORT, Stage.TRANSFORM, Stage.COMPILE):
@@ -309,21 +318,22 @@ def _end(lane: LaneSpec, finding: Finding) -> str:
 
 
 def _last_stage(finding: Finding) -> Stage:
-    """The last stage of the script: the failed one, or the one that the evidence needs."""
+    """The last stage of the script: the run, or the failed one where the script cannot go on after it."""
     if isinstance(finding.evidence, FAILURES):
-        return finding.stage
-    only_compiles = isinstance(finding.evidence, IllFormed) and not shows_what_follows(finding)
+        return Stage.RUN if _goes_on(finding) else finding.stage
+    only_compiles = isinstance(finding.evidence, IllFormed) and not _goes_on(finding)
     return Stage.COMPILE if only_compiles else Stage.RUN
 
 
-def shows_what_follows(finding: Finding) -> bool:
-    """Whether the script runs an ill-formed module to its end, and compares the results. It does so where the script
-    computes what is expected, and where the process goes on after the failure."""
+def _goes_on(finding: Finding) -> bool:
+    """Whether the script runs the model to its end and compares the results, once the failure is gone. It does so where
+    the code runs in a plain process, and where an ill-formed module does not end the process."""
     lane, evidence = finding.lane, finding.evidence
-    if not isinstance(evidence, IllFormed) or evidence.follows in ("", *_ENDS):
+    if lane.engine is not Engine.TVM or target_named(lane.target).runs is not Runs.HERE:
         return False
-    is_module = dialect_named(lane.dialect).module is not None
-    return not (is_module or is_relay(lane) or returns_gradients(lane)) and lane.importer.row.reads.is_one_graph
+    if finding.stage is Stage.EXPORT or repro_target.compares_schedules(finding):
+        return False
+    return not (isinstance(evidence, IllFormed) and (evidence.follows in _ENDS or is_relay(lane)))
 
 
 _ENDS = (Kind.DIED, Kind.TIMED_OUT, Kind.OUT_OF_MEMORY)

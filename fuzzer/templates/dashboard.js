@@ -309,8 +309,10 @@ function findingPage(row) {
 function heading(row) {
   const it = row.detail, why = element("p", {}, tag(row.level, `${row.level} first`), ` ${row.reasons.join("; ")}`);
   if (!it) return [element("h3", {}, ...prose(row.title)), why];
-  const condition = it.needs ? prose(it.needs) : ["Condition not yet looked for: ", element("code", {}, `fuzz scope ${data.crashes}/${row.slug}`)];
-  return [element("h3", {}, ...prose(row.title)), why, element("p", {}, ...prose(it.summary)), element("p", { class: "condition" }, ...condition), ...seen(it)];
+  const to_look = it.to_look ? ["Condition not yet looked for: ", element("code", {}, `fuzz scope ${data.crashes}/${row.slug}`)] : [];
+  const condition = it.needs ? prose(it.needs) : to_look;
+  const lines = condition.length ? [element("p", { class: "condition" }, ...condition)] : [];
+  return [element("h3", {}, ...prose(row.title)), why, element("p", {}, ...prose(it.summary)), ...lines, ...seen(it)];
 }
 
 /** What is right and what TVM gives, or what it says. */

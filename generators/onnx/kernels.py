@@ -27,6 +27,11 @@ def runs_in_onnxruntime(graph: Graph) -> bool:
     )
 
 
+def runs_in_evaluator(graph: Graph) -> bool:
+    """Whether the reference evaluator of the onnx package knows the operators: it has none of onnxruntime's own."""
+    return all(_domain(node) != MICROSOFT for node in graph.nodes)
+
+
 def _domain(node: Node) -> str:
     source = TABLE[node.op].source
     return source.schema.domain if isinstance(source, NodeForm) else str(node.attrs.get("domain", ""))
@@ -57,9 +62,8 @@ def words_of(graph: Graph) -> Words:
     """The words for reports on a graph: onnxruntime has no part in one that it does not run, and the onnx package none
     in operators of onnxruntime's own, which it runs with definitions of difftvm."""
     if runs_in_onnxruntime(graph):
-        alone = any(_domain(node) == MICROSOFT for node in graph.nodes)
         own = replace(DIALECT.words, run="onnxruntime runs this model", results="that of onnxruntime")
-        return own if alone else DIALECT.words
+        return DIALECT.words if runs_in_evaluator(graph) else own
     evaluator = "the reference evaluator of the onnx package"
     return replace(
         DIALECT.words,

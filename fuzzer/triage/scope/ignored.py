@@ -113,19 +113,23 @@ def _as_if(
             continue
         if not _same(own.outputs, result.outputs):
             return None
-        passes = not observed.findings and _reference_differs(first, observed)
+        passes = not observed.findings and _reference_differs(first, observed, value)
         right = right or ((value,) if passes else None)
     return right
 
 
-def _reference_differs(one: Observation, other: Observation) -> bool:
+def _reference_differs(one: Observation, other: Observation, value: Attr) -> bool:
+    """Whether the attribute changes the reference's result. A number must change the numbers of it: `x & 0` and
+    `x & False` differ in dtype alone, and may be the same bits."""
     first, second = eager_run(one.result.outcomes), eager_run(other.result.outcomes)
-    return first is not None and second is not None and not _same(first.outputs, second.outputs)
+    if first is None or second is None:
+        return False
+    return not _same(first.outputs, second.outputs, in_dtype=not isinstance(value, bool | int | float))
 
 
-def _same(one: Sequence[Array], other: Sequence[Array]) -> bool:
-    """Whether all outputs are the same, NaN included."""
+def _same(one: Sequence[Array], other: Sequence[Array], *, in_dtype: bool = True) -> bool:
+    """Whether all outputs are the same, NaN included, and in their dtypes where `in_dtype`."""
     return len(one) == len(other) and all(
-        a.shape == b.shape and a.dtype == b.dtype and bool(np.all((a == b) | ((a != a) & (b != b))))
+        a.shape == b.shape and (a.dtype == b.dtype or not in_dtype) and bool(np.all((a == b) | ((a != a) & (b != b))))
         for a, b in zip(one, other, strict=True)
     )

@@ -55,10 +55,11 @@ class TableCondition:
         """ "x0 is NaN or infinite", "the rank of x0 is 0" or, where that is shorter, "size is not 0"."""
         if self.is_about_numbers:
             return f"{self.what.removeprefix(NUMBERS_OF)} is {_or([CLASSES.get(each, each) for each in self.failing])}"
-        article = "the " if " of " in self.what else ""
+        what = "number of operands" if self.what == "operands" else self.what
+        article = "the " if " of " in what else ""
         if len(self.passing) == 1 and len(self.failing) > 2:
-            return f"{article}{self.what} is not {self.passing[0]}"
-        return f"{article}{self.what} is {_or(self.failing)}"
+            return f"{article}{what} is not {self.passing[0]}"
+        return f"{article}{what} is {_or(self.failing)}"
 
 
 def conditions_of_table(variations: Iterable[Variation]) -> tuple[TableCondition, ...]:

@@ -98,6 +98,8 @@ def _condition(condition: Condition, graph: Graph) -> str:
     if what in _YES_OR_NO and condition.relation in (Relation.IN, Relation.NOT_IN) and len(condition.values) == 1:
         yes, no = _YES_OR_NO[what]
         return f"{subject} {yes if condition.values[0] is (condition.relation is Relation.IN) else no}"
+    if what == "length beyond the rank" and (items := _ITEMS.get((condition.relation, condition.values))):
+        return f"{subject} has {items} {_operand(0, condition.property.call, graph)} has dimensions"
     if what in _QUANTITIES:
         return f"{_amounts(condition)} of {subject} are {_QUANTITIES[what]}"
     if what == "dtype" and condition.relation is Relation.IN and (kind := _KINDS.get(frozenset(condition.values))):
@@ -139,6 +141,15 @@ _EMPTY_OR_NOT: dict[tuple[Relation, tuple[Scalar, ...]], str] = {
     (Relation.NOT_IN, (0,)): "is not empty",
     (Relation.AT_MOST, (0,)): "is empty",
 }
+_ITEMS: dict[tuple[Relation, tuple[Scalar, ...]], str] = {
+    (Relation.AT_MOST, (0,)): "no more items than",
+    (Relation.AT_MOST, (-1,)): "fewer items than",
+    (Relation.AT_LEAST, (0,)): "no fewer items than",
+    (Relation.AT_LEAST, (1,)): "more items than",
+    (Relation.IN, (0,)): "as many items as",
+    (Relation.NOT_IN, (0,)): "not as many items as",
+}
+"""How many items a list has, compared with the rank of the first operand."""
 _YES_OR_NO = {
     "same dtype": ("have the same dtype", "have different dtypes"),
     "same rank": ("have the same rank", "have different ranks"),
@@ -156,6 +167,7 @@ _QUANTITIES = {
     "infinities": "infinite",
     "fractions": "fractions",
 }
+_ORDINALS = dict(enumerate(("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")))
 _NAMES = {"elements": "number of elements", "operands": "number of operands", "from the end": "place from the end"}
 
 
@@ -174,7 +186,7 @@ def _subject(condition: Condition, graph: Graph) -> str:
 
 def _operand(place: int, call: int, graph: Graph) -> str:
     args = graph.nodes[call].args if call < len(graph.nodes) else ()
-    return args[place] if place < len(args) else f"operand {place}"
+    return args[place] if place < len(args) else f"the {_ORDINALS.get(place, f'{place + 1}th')} operand"
 
 
 def _thing(what: str) -> str:

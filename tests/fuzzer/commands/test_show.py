@@ -44,6 +44,14 @@ def test_what_is_not_known_has_its_command(saved: Path, capsys: pytest.CaptureFi
     assert json.loads(shown(capsys, saved, json=True))["finding"]["slug"] == saved.name
 
 
+def test_what_has_no_condition_is_not_looked_at(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A failure that does not show each time, and one that is not TVM's."""
+    whole = json.loads((saved / "finding.json").read_text())
+    for changed in ({"flaky": True}, {"component": "exporter"}):
+        (saved / "finding.json").write_text(json.dumps({**whole, **changed}))
+        assert "\ncondition" not in shown(capsys, saved)
+
+
 def test_commands_to_copy_are_quoted(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = saved.with_name("$(touch x);`y`")
     saved.rename(folder)

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from fuzzer.commands.times import moment, parsed_seconds, seconds
+from fuzzer.commands.times import as_written, moment, parsed_seconds, seconds
 from generators.graph import Invalid
 
 
@@ -16,6 +16,12 @@ from generators.graph import Invalid
 )
 def test_lengths(text: str, expected: float) -> None:
     assert seconds(text) == parsed_seconds(text) == expected
+
+
+@pytest.mark.parametrize(("length", "text"), [(60, "1m"), (600, "10m"), (90, "1.5m"), (5400, "1.5h"), (3, "3s")])
+def test_a_default_is_written_as_users_write_it(length: float, text: str) -> None:
+    assert as_written(length) == text
+    assert seconds(text) == length
 
 
 @pytest.mark.parametrize("text", ["", "2x", "-1", "m", "1h30", "nan", "1e3"])

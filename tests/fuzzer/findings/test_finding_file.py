@@ -155,6 +155,8 @@ def test_the_finding_whose_name_is_most_alike_is_named(saved: Path, monkeypatch:
     with pytest.raises(Invalid) as by_name:
         finding_file.read(Path(wrong.name))
     assert str(by_name.value) == f"{wrong.name}: there is no such folder; did you mean {Path('crashes', saved.name)}?"
+    with pytest.raises(Invalid, match=rf"did you mean {Path('crashes', saved.name)}\?$"):
+        finding_file.read(Path("realu"))  # a part of the name
     with pytest.raises(Invalid) as unlike:
         finding_file.read(Path("far"))
     assert str(unlike.value) == (

@@ -23,6 +23,35 @@ FILE = OnnxModel(
 )
 REFUSES = Raised(Stage.IMPORT, "tvm.error.OpNotImplemented", "The following operators are not supported: Relu")
 
+RUNS = """
+import numpy
+
+
+def compile(mod, target):
+    return mod
+
+
+def cpu():
+    return 0
+
+
+class runtime:
+    tensor = staticmethod(lambda array: array)
+
+
+class Output:
+    def __init__(self, array):
+        self.numpy = lambda: array
+"""
+MACHINE = """
+import numpy
+import tvm
+
+
+def VirtualMachine(executable, device):
+    return {"main": lambda x: tvm.Output(numpy.maximum(x, 0))}
+"""
+"""What a TVM that works has besides its frontend."""
 WORKS = "def from_onnx(model):\n    return model\n"
 DOES_NOT_LOAD = 'raise ImportError("libtvm.so: undefined symbol")\n'
 FAILS_OTHERWISE = 'def from_onnx(model):\n    raise KeyError("half of a change")\n'
@@ -59,6 +88,8 @@ def test_git_bisect_skips_what_cannot_tell_and_names_the_commit_that_broke_it(tm
     frontend.mkdir(parents=True)
     for folder in (frontend, frontend.parent, frontend.parents[1]):
         (folder / "__init__.py").touch()
+    (repository / "tvm" / "__init__.py").write_text(RUNS)
+    (repository / "tvm" / "relax" / "__init__.py").write_text(MACHINE)
     git(repository, "init", "-q")
     history = (WORKS, WORKS, DOES_NOT_LOAD, FAILS_OTHERWISE, DOES_NOT_LOAD, WORKS, BROKEN, BROKEN)
     for number, module in enumerate(history):

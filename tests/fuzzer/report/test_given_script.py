@@ -64,7 +64,10 @@ import sys
 
 sys.excepthook = lambda *error: (sys.__excepthook__(*error), sys.exit(125))  # other failures: cannot tell
 
+import numpy as np
 import torch
+import tvm
+from tvm import relax
 from tvm.relax.frontend.torch import from_exported_program
 
 
@@ -95,16 +98,41 @@ def run_tvm():
     except torch._dynamo.exc.UserError:
         program = torch.export.export(model, sample, dynamic_shapes=((auto, static),))
     mod = from_exported_program(program)
+    with tvm.transform.PassContext(config={"tirx.disable_assert": True}):
+        executable = tvm.compile(mod, "llvm")
+    vm = relax.VirtualMachine(executable, tvm.cpu())
+    out = vm["main"](*(tvm.runtime.tensor(x.numpy()) for x in inputs))
+    return [x.numpy() for x in out]
+
+
+def wrong_in(results, expected):
+    """How results differ from what is expected: in their number, shapes, dtypes, and values."""
+    if len(results) != len(expected):
+        return [f"{len(results)} results instead of {len(expected)}"]
+    wrong = []
+    for place, (got, want) in enumerate(zip(results, expected)):
+        if got.dtype != want.dtype:
+            wrong.append(f"result {place} is {got.dtype} instead of {want.dtype}")
+        if got.shape != want.shape:
+            wrong.append(f"result {place} has the shape {got.shape} instead of {want.shape}")
+        elif not np.allclose(got.astype("float64"), want.astype("float64"), 1e-05, 1e-05, equal_nan=True):
+            wrong.append(f"result {place} has wrong values")
+    return wrong
 
 
 try:
-    run_tvm()
+    got = run_tvm()
 except Exception as error:
     print("expected: no error; PyTorch gives", *expected)
     print(f"actual: {type(error).__name__}: {error}")
     same = type(error).__name__ == "TypeError"
     sys.exit(1 if same and "Mismatched type on argument #" in str(error) else 125)
-print("the bug is gone: there is no error")
+wrong = wrong_in(got, expected)
+if wrong:
+    print("the bug is there:", *wrong, sep="\\n")
+else:
+    print("the bug is gone: number, shapes, dtypes and values of the results are those of PyTorch")
+sys.exit(1 if wrong else 0)
 '''
 
 
@@ -148,7 +176,10 @@ sys.excepthook = lambda *error: (sys.__excepthook__(*error), sys.exit(125))  # o
 
 import numpy as np
 import onnx
+import tvm
 from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
+from tvm import relax
 from tvm.relax.frontend.onnx import from_onnx
 
 graph = helper.make_graph(
@@ -163,20 +194,47 @@ graph = helper.make_graph(
 )
 model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 13)])
 onnx.checker.check_model(model, full_check=True)
+inputs = {"in": np.array([[-1.0, 2.0, 3.0], [4.0, -5.0, 6.0]], dtype="float32")}
 
 
 def run_tvm():
     mod = from_onnx(model)
+    with tvm.transform.PassContext(config={"tirx.disable_assert": True}):
+        executable = tvm.compile(mod, "llvm")
+    vm = relax.VirtualMachine(executable, tvm.cpu())
+    out = vm["main"](*(tvm.runtime.tensor(x) for x in inputs.values()))
+    return [out.numpy()]
+
+
+def wrong_in(results, expected):
+    """How results differ from what is expected: in their number, shapes, dtypes, and values."""
+    if len(results) != len(expected):
+        return [f"{len(results)} results instead of {len(expected)}"]
+    wrong = []
+    for place, (got, want) in enumerate(zip(results, expected)):
+        if got.dtype != want.dtype:
+            wrong.append(f"result {place} is {got.dtype} instead of {want.dtype}")
+        if got.shape != want.shape:
+            wrong.append(f"result {place} has the shape {got.shape} instead of {want.shape}")
+        elif not np.allclose(got.astype("float64"), want.astype("float64"), 1e-05, 1e-05, equal_nan=True):
+            wrong.append(f"result {place} has wrong values")
+    return wrong
 
 
 try:
-    run_tvm()
+    got = run_tvm()
 except Exception as error:
     print("expected: no error")
     print(f"actual: {type(error).__name__}: {error}")
     same = type(error).__name__ == "TypeError"
     sys.exit(1 if same and "Mismatched type on argument #" in str(error) else 125)
-print("the bug is gone: there is no error")
+expected = ReferenceEvaluator(model).run(None, inputs)
+wrong = wrong_in(got, expected)
+if wrong:
+    print("the bug is there:", *wrong, sep="\\n")
+else:
+    print("the bug is gone: number, shapes, dtypes and values of the results are those of onnx.reference")
+sys.exit(1 if wrong else 0)
 '''
 
 

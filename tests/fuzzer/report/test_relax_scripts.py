@@ -63,22 +63,33 @@ def test_a_wrong_value_is_compared_with_the_number_of_the_finding() -> None:
         '    out = vm["main"](*(tvm.runtime.tensor(x) for x in inputs.values()))\n'
         "    return [out.numpy()]\n"
         "\n\n"
-        "got = run_tvm()[0]\n"
-        "want = 2.0\n"
-        "wrong = not abs(float(got[1]) - want) <= 1e-06  # the tolerance is measured\n"
-        'print("expected at [1], by the definitions of the operators:", want)\n'
-        'print("actual:", got[1])\n'
-        'print("the bug is there" if wrong else "the bug is gone")\n'
+        "def wrong_in(results, expected):\n"
+        '    """How results differ from what is expected: in their number, dtypes, and shapes."""\n'
+        "    found = [(str(got.dtype), got.shape) for got in results]\n"
+        '    wrong = [] if found == expected else [f"results of {found} instead of {expected}"]\n'
+        "    # the tolerance is measured: how far perturbed evaluations of the model stray at this element\n"
+        "    if not wrong and not abs(float(results[0][1]) - 2.0) <= 1e-06:\n"
+        '        wrong.append("result 0 is wrong at [1]: 2.0 is expected, by the definitions of the operators")\n'
+        "    return wrong\n"
+        "\n\n"
+        'expected, got = [("float32", (2,))], run_tvm()\n'
+        "wrong = wrong_in(got, expected)\n"
+        'print("expected:", *expected, sep="\\n")\n'
+        'print("actual:", *got, sep="\\n")\n'
+        "if wrong:\n"
+        '    print("the bug is there:", *wrong, sep="\\n")\n'
+        "else:\n"
+        '    print("the bug is gone: number, shapes and dtypes of the results are right, '
+        'and the value that this script knows")\n'
         "sys.exit(1 if wrong else 0)\n"
     )
 
 
 def test_types_and_the_number_of_results_are_those_of_the_case() -> None:
-    shape = script(Mismatch(0, "[2]", "[1]"), Kind.WRONG_SHAPE)
-    assert 'want = (2,)\nwrong = got.shape != want\nprint("expected:", want)\nprint("actual:", got.shape)\n' in shape
-    dtype = script(Mismatch(0, "float32", "float16"), Kind.WRONG_DTYPE)
-    assert 'want = "float32"\nwrong = str(got.dtype) != want\n' in dtype
-    assert "got = run_tvm()\nwant = 1\nwrong = len(got) != want\n" in script(Mismatch(0, "1", "2"), Kind.WRONG_ARITY)
+    for kind in (Kind.WRONG_SHAPE, Kind.WRONG_DTYPE, Kind.WRONG_ARITY):
+        text = script(Mismatch(0, "a", "b"), kind)
+        assert "    found = [(str(got.dtype), got.shape) for got in results]\n" in text
+        assert '\nexpected, got = [("float32", (2,))], run_tvm()\nwrong = wrong_in(got, expected)\n' in text
 
 
 def test_parameters_that_stay_inputs_are_given_to_main() -> None:

@@ -116,7 +116,7 @@ def test_every_lane_and_evidence_gives_a_whole_script(lane: LaneSpec, kind: Kind
     assert "@" not in text
     assert "\n\n\n\n" not in text
     launches = target_named(lane.target).runs is Runs.BY_KERNELS
-    assert len(text.splitlines()) <= (240 if launches else 114)
+    assert len(text.splitlines()) <= (260 if launches else 135)
 
 
 @pytest.mark.slow
@@ -173,7 +173,7 @@ def test_the_script_of_a_right_schedule_says_that_the_bug_is_gone(
     finding = record(case_for(lane), Kind.INTERNAL_ERROR, lane, wrong, stage=Stage.COMPILE)
     done = warm.run(repro.script(finding), tmp_path)
     assert done.returncode == 0, done.output
-    assert done.output.endswith("the bug is gone: there is no error\n")
+    assert done.output.endswith("the bug is gone: there is no error; this script has no results to compare\n")
 
 
 def with_a_program_in_front(folder: Path, name: str, text: str) -> None:

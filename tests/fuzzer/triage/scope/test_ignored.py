@@ -115,3 +115,13 @@ def test_nothing_runs_where_no_other_value_passes() -> None:
     bug = PlantedBug(lambda case: eager(with_attrs(case, alpha=1)))
     assert ignored(bug, sub(), FINDING, table(sub(), "alpha", {2: Answer.FAILS}), lambda: True) == ()
     assert bug.runs == 0
+
+
+def test_a_number_that_only_changes_the_dtype_is_not_ignored() -> None:
+    """`x & 0` is int64, `x & False` is bool; both are zeros. TVM gives bool for both."""
+    case = case_of({"x0": "bool[3]"}, [("v0", "bitwise_and_scalar", "x0", {"other": 0})], "v0")
+    others = [(False, Answer.PASSES), (True, Answer.PASSES)]
+    rows = [(Varied("other", repr(value), with_attrs(case, other=value)), answer) for value, answer in others]
+    bug = PlantedBug(lambda given: (eager(with_attrs(given, other=False))[0],))
+    found = ignored(bug, case, replace(FINDING, kind=Kind.WRONG_DTYPE), rows, lambda: True)
+    assert found == ()

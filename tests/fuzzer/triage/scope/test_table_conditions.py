@@ -90,3 +90,8 @@ def test_a_value_that_fails_and_passes_tells_nothing() -> None:
 def test_where_one_value_passes_it_is_named() -> None:
     answers = {"0": Answer.PASSES, "1": Answer.FAILS, "2": Answer.FAILS, "7": Answer.FAILS}
     assert table_in_words(table({"size": answers})) == "size is not 0"
+
+
+def test_operands_are_counted() -> None:
+    rows = table({"operands": {"1": Answer.PASSES, "2": Answer.PASSES, "3": Answer.FAILS, "4": Answer.FAILS}})
+    assert table_in_words(rows) == "the number of operands is 3 or 4"

@@ -41,7 +41,11 @@ CHAIN = case_of({"x0": "float32[2]"}, [("v0", "neg", "x0"), ("v1", "cumsum", "v0
         (when(X, "negative numbers", IN, "all"), "where all of the numbers of x0 are negative"),
         (when(X, "NaN", NOT_IN, "none"), "where one or more of the numbers of x0 are NaN"),
         (when("output_size", "an item is None", IN, True), "where `output_size` has the item None"),
-        (when("operand 2", "dtype", Relation.ABSENT), "where operand 2 is left out"),
+        (when("operand 2", "dtype", Relation.ABSENT), "where the third operand is left out"),
+        (
+            when("dims", "length beyond the rank", Relation.AT_MOST, 0),
+            "where `dims` has no more items than x0 has dimensions",
+        ),
         (when("call", "operands", IN, 3), "where the number of operands of the call is 3"),
     ],
 )
