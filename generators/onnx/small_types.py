@@ -13,15 +13,19 @@ from typing import NamedTuple
 import ml_dtypes
 import numpy as np
 
-from generators.graph import Array, DType
+from generators.graph import SMALL_DTYPES, Array, DType
 
 
 class SmallType(NamedTuple):
-    """number: of the element type in onnx.TensorProto. held: the dtype in which a case holds it."""
+    """number: of the element type in onnx.TensorProto. name: of the dtype."""
 
     number: int
     name: str
-    held: DType
+
+    @property
+    def held(self) -> DType:
+        """The dtype in which a case holds it."""
+        return SMALL_DTYPES[self.name]
 
     @property
     def numpy(self) -> np.dtype[np.generic]:
@@ -46,28 +50,29 @@ class SmallType(NamedTuple):
 
 
 SMALL_TYPES: Mapping[str, SmallType] = {
-    "FLOAT8E4M3FN": SmallType(17, "float8_e4m3fn", DType.FLOAT32),
-    "FLOAT8E4M3FNUZ": SmallType(18, "float8_e4m3fnuz", DType.FLOAT32),
-    "FLOAT8E5M2": SmallType(19, "float8_e5m2", DType.FLOAT32),
-    "FLOAT8E5M2FNUZ": SmallType(20, "float8_e5m2fnuz", DType.FLOAT32),
-    "UINT4": SmallType(21, "uint4", DType.UINT8),
-    "INT4": SmallType(22, "int4", DType.INT8),
-    "FLOAT4E2M1": SmallType(23, "float4_e2m1fn", DType.FLOAT32),
-    "FLOAT8E8M0": SmallType(24, "float8_e8m0fnu", DType.FLOAT32),
-    "UINT2": SmallType(25, "uint2", DType.UINT8),
-    "INT2": SmallType(26, "int2", DType.INT8),
-    "FLOAT6E2M3": SmallType(27, "float6_e2m3fn", DType.FLOAT32),
-    "FLOAT6E3M2": SmallType(28, "float6_e3m2fn", DType.FLOAT32),
+    "FLOAT8E4M3FN": SmallType(17, "float8_e4m3fn"),
+    "FLOAT8E4M3FNUZ": SmallType(18, "float8_e4m3fnuz"),
+    "FLOAT8E5M2": SmallType(19, "float8_e5m2"),
+    "FLOAT8E5M2FNUZ": SmallType(20, "float8_e5m2fnuz"),
+    "UINT4": SmallType(21, "uint4"),
+    "INT4": SmallType(22, "int4"),
+    "FLOAT4E2M1": SmallType(23, "float4_e2m1fn"),
+    "FLOAT8E8M0": SmallType(24, "float8_e8m0fnu"),
+    "UINT2": SmallType(25, "uint2"),
+    "INT2": SmallType(26, "int2"),
+    "FLOAT6E2M3": SmallType(27, "float6_e2m3fn"),
+    "FLOAT6E3M2": SmallType(28, "float6_e3m2fn"),
 }
 """By the names of onnx.TensorProto's element types (onnx.proto3)."""
+
+OF_NUMBER: Mapping[int, SmallType] = {small.number: small for small in SMALL_TYPES.values()}
+OF_DTYPE: Mapping[str, SmallType] = {small.name: small for small in SMALL_TYPES.values()}
 
 
 def held(array: Array) -> Array:
     """The array as a case holds it: that of a small type in the wider dtype."""
-    for small in SMALL_TYPES.values():
-        if array.dtype == small.numpy:
-            return array.astype(small.held.numpy)
-    return array
+    small = OF_DTYPE.get(str(array.dtype))
+    return array.astype(small.held.numpy) if small else array
 
 
 def in_small_type(array: Array, small: SmallType) -> Array:
