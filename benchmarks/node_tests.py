@@ -21,7 +21,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import onnx
 from onnx.backend.test.case.node import collect_testcases
 
@@ -30,7 +29,7 @@ from fuzzer.api.checked import NothingRan
 from fuzzer.api.shared_fleet import shared_fleet
 from fuzzer.evaluation.status import Status
 from fuzzer.evaluation.sweep_table import SampleResult, read_table
-from generators.graph import Array, Invalid
+from generators.graph import Invalid
 
 SHOWN = 240
 """How many characters of an answer are shown."""
@@ -115,14 +114,14 @@ def answer_on(test: Any) -> tuple[Answer, str]:
     return (Answer.RIGHT, "") if checked.whole else (Answer.PARTLY, "; ".join(checked.not_covered))
 
 
-def inputs_of(test: Any) -> Mapping[str, Array]:
+def inputs_of(test: Any) -> Mapping[str, Any]:
+    """The inputs of a test by their names: arrays, and what `check` refuses, such as a list of arrays."""
     names = [item.name for item in test.model.graph.input]
-    return {name: _array(value) for name, value in zip(names, test.data_sets[0][0], strict=True)}
+    return {name: _value(given) for name, given in zip(names, test.data_sets[0][0], strict=True)}
 
 
-def _array(value: Any) -> Array:
-    known: Array = onnx.numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else np.asarray(value)
-    return known
+def _value(given: Any) -> Any:
+    return onnx.numpy_helper.to_array(given) if isinstance(given, onnx.TensorProto) else given
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from generators.graph import (
+    SMALL_DTYPES,
     Array,
     Attr,
     Attrs,
@@ -76,6 +77,7 @@ class GivenDoc(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     names: dict[str, str]
     open: bool = False
     made: dict[str, str] = {}
+    small: dict[str, str] = {}
 
 
 class CaseDoc(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -217,7 +219,8 @@ def _graph(doc: CaseDoc) -> Graph:
 
 
 def _given_doc(given: Given) -> GivenDoc:
-    return GivenDoc(dict(sorted(given.names.items())), given.open, dict(sorted(given.made.items())))
+    names, made, small = (dict(sorted(each.items())) for each in (given.names, given.made, given.small))
+    return GivenDoc(names, given.open, made, small)
 
 
 def _given(doc: GivenDoc | None, graph: Graph, model: Array | None) -> Given | None:
@@ -231,7 +234,12 @@ def _given(doc: GivenDoc | None, graph: Graph, model: Array | None) -> Given | N
         raise Invalid(f"given: {unknown[0]!r} is no input")
     if unknown := sorted(set(doc.made) - {value.name for node in graph.nodes for value in node.results}):
         raise Invalid(f"given: no node computes {unknown[0]!r}")
-    return Given(graph, model.tobytes(), doc.names, doc.open, doc.made)
+    if unknown := sorted(set(doc.small) - graph.types.keys()):
+        raise Invalid(f"given: there is no value {unknown[0]!r}")
+    for name, dtype in sorted(doc.small.items()):
+        if SMALL_DTYPES.get(dtype) is not graph.types[name].dtype:
+            raise Invalid(f"given: {graph.types[name].dtype} does not hold {dtype!r}")
+    return Given(graph, model.tobytes(), doc.names, doc.open, doc.made, doc.small)
 
 
 def _attrs(raw: dict[str, Any]) -> Attrs:

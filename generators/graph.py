@@ -31,6 +31,7 @@ from generators.types import DTYPE_NAMES as DTYPE_NAMES
 from generators.types import FLOATS as FLOATS
 from generators.types import HALVES as HALVES
 from generators.types import INTEGERS as INTEGERS
+from generators.types import SMALL_DTYPES as SMALL_DTYPES
 from generators.types import Array as Array
 from generators.types import Dim as Dim
 from generators.types import DType as DType
@@ -246,6 +247,7 @@ class Given:
     names    the model's name of each input, parameter and buffer of the graph
     open     whether the model leaves sizes open. The graph has numbers in their place
     made     the model's name of each value that the graph computes, as far as it has one
+    small    the model's dtype of each value that the graph holds in a wider one (`SMALL_DTYPES`)
     """
 
     graph: Graph
@@ -253,6 +255,7 @@ class Given:
     names: Mapping[str, str]
     open: bool = False
     made: Mapping[str, str] = field(default_factory=dict)
+    small: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

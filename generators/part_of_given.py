@@ -22,6 +22,7 @@ def with_part_of_given(case: Case, part: Case) -> Case:
     if part.graph == case.graph:
         return replace(part, graph=case.graph, given=given)
     _require_part(case.graph, part.graph)
+    _require_known_ends(case, part.graph)
     names = {**given.names, **given.made}
     if missing := [name for name in (*part.tensors, *part.graph.outputs) if name not in names]:
         raise Invalid(f"the given model has no name for {missing[0]}")
@@ -41,7 +42,18 @@ def with_part_of_given(case: Case, part: Case) -> Case:
     here = {item.value.name: names[item.value.name] for item in graph.inputs}
     computed = {value.name for node in graph.nodes for value in node.results}
     made = {own: its for own, its in given.made.items() if own in computed}
-    return replace(part, graph=graph, tensors=tensors, given=Given(graph, model, here, given.open, made))
+    small = {own: dtype for own, dtype in given.small.items() if own in here or own in computed}
+    return replace(part, graph=graph, tensors=tensors, given=Given(graph, model, here, given.open, made, small))
+
+
+def _require_known_ends(case: Case, part: Graph) -> None:
+    """Raise `Invalid` where the model would be cut at a value that the graph holds in another dtype."""
+    given = case.given
+    assert given is not None
+    ends = {item.value.name for item in case.graph.inputs} | set(case.graph.outputs)
+    here = {item.value.name for item in part.inputs} | set(part.outputs)
+    if within := sorted(here & given.small.keys() - ends):
+        raise Invalid(f"the part would be cut at {within[0]}, which is {given.small[within[0]]} in the model")
 
 
 def _require_part(whole: Graph, part: Graph) -> None:

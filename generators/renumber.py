@@ -32,6 +32,7 @@ def renumbered(case: Case) -> Case:
         graph=renamed,
         names={names[own]: its for own, its in case.given.names.items()},
         made={names[own]: its for own, its in case.given.made.items()},
+        small={names[own]: dtype for own, dtype in case.given.small.items()},
     )
     tensors = {names[name]: array for name, array in case.tensors.items()}
     return replace(case, graph=renamed, tensors=tensors, given=given)

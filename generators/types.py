@@ -180,3 +180,12 @@ def _parse_dim(text: str) -> Dim:
     if expr.constant is not None or str(expr) != text:
         raise Invalid(f"{text!r} is no dimension: write it {expr}")
     return expr
+
+
+SMALL_DTYPES: Mapping[str, DType] = {
+    **dict.fromkeys(("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"), DType.FLOAT32),
+    **dict.fromkeys(("float8_e8m0fnu", "float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn"), DType.FLOAT32),
+    **dict.fromkeys(("int4", "int2"), DType.INT8),
+    **dict.fromkeys(("uint4", "uint2"), DType.UINT8),
+}
+"""The dtypes of ml_dtypes that no graph has, and the wider dtype that holds each of their numbers exactly."""

@@ -11,12 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from fuzzer.api.checked import Checked, NothingRan
 from fuzzer.api.exported_module import ExportedModule
+from fuzzer.lanes import select
 from fuzzer.seeds import given_inputs
 from fuzzer.seeds.case_of_piece import case_with
 from fuzzer.seeds.cut import Piece, complete, pieces, whole
 from fuzzer.seeds.extract import SUFFIXES
 from fuzzer.seeds.onnx import whole_model
+from fuzzer.seeds.onnx.importer_alone import importer_says
+from fuzzer.seeds.onnx.whole_graph import NotHeld
 from fuzzer.seeds.own_weights import WITH_OWN_WEIGHTS, Weights
 from fuzzer.seeds.own_weights import read as own_weights_of
 from fuzzer.seeds.resolved import Resolved
@@ -38,6 +42,9 @@ FILE_SIZES = (1, 7)
 
 MOST_NODES = 500
 """A larger file takes long at each size."""
+
+IMPORTER_OF_FILES = select("relax-onnx-model-llvm")[0]
+"""The lane that a check of an .onnx file has by default."""
 
 LARGEST_SIZE = 64
 MOST_TOGETHER = 1024
@@ -146,12 +153,23 @@ def _named_arrays(path: Path, inputs: Any) -> dict[str, Array]:
             f"{path}: pass the inputs of a file as a dict of arrays, by the names that the file gives them, or as the "
             "path of an .npz file or of a folder with input_0.pb; for several runs, pass a list of these"
         )
-    return {name: np.asarray(array, order="C") for name, array in given.items()}
+    return {name: _array(value) for name, value in given.items()}
+
+
+def _array(value: Any) -> Array:
+    """The array of an input; one object for what is no array, such as a sequence of arrays: the model refuses it."""
+    try:
+        return np.asarray(value, order="C")
+    except ValueError:  # arrays of several shapes
+        return np.asarray(None)
 
 
 def _of_onnx(path: Path, inputs: Mapping[str, Array], sizes: Mapping[str, int], *, own_weights: bool) -> ModelCases:
     """The case of an .onnx file, and those at other sizes where nobody says which sizes it has."""
-    model = whole_model.read(path, inputs, sizes, own_weights=own_weights)
+    try:
+        model = whole_model.read(path, inputs, sizes, own_weights=own_weights)
+    except NotHeld as why:
+        raise _nothing_ran(path, str(why)) from None
     forms = (model.opened.case,) if model.opened else ()
     cases = [model.case]
     names = {name for each in model.resolved.open.values() for name in each if name}
@@ -160,6 +178,13 @@ def _of_onnx(path: Path, inputs: Mapping[str, Array], sizes: Mapping[str, int], 
         with suppress(Invalid):  # the file may not take it
             cases.append(whole_model.read(path, {}, dict.fromkeys(names, size), own_weights=own_weights).case)
     return ModelCases(tuple(cases), forms=forms, drawn=tuple(sorted(model.resolved.inputs - inputs.keys())))
+
+
+def _nothing_ran(path: Path, why: str) -> NothingRan:
+    """The answer on a file that no case holds: what TVM's importer says of it, and that nothing is judged."""
+    says = importer_says(path)
+    words = f"import: {says}" if says else "TVM imports it, and nothing runs it"
+    return NothingRan(Checked((), ((IMPORTER_OF_FILES.name, words),), (), (), 0, 0.0, not_judged=(why,)))
 
 
 def _of_pt2(path: Path, inputs: Mapping[str, Array], *, own_weights: bool) -> ModelCases:

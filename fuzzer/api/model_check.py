@@ -16,6 +16,7 @@ from fuzzer.api.found_failure import FoundFailure, some_of
 from fuzzer.campaign.store.lock import Busy
 from fuzzer.campaign.store.store import Store
 from fuzzer.campaign.test.judging import judged
+from fuzzer.cases.parts_of_bytes import not_fed
 from fuzzer.findings import record
 from fuzzer.findings.check_failures import fails_check
 from fuzzer.isolate.fleet import Lab
@@ -197,7 +198,7 @@ class ModelCheck:
             self._judged += found.judged
             self._unjudged.update(dict(reasons_in(case, found)))
         if _is_compiled(dict(own)):
-            self._not_judged += [*_only_compiled(own), *_not_judged(case, result.outcomes, found)]
+            self._not_judged += [*_only_compiled(case, own), *_not_judged(case, result.outcomes, found)]
             self._note_outputs(case, found)
         self._elsewhere += _of_wrong_files(own, result.outcomes)
         failing = []
@@ -331,11 +332,13 @@ def _fullest(reasons: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     return [each for each in reasons if each not in with_rest]
 
 
-def _only_compiled(outcomes: Sequence[tuple[LaneSpec, Outcome]]) -> Iterator[str]:
+def _only_compiled(case: Case, outcomes: Sequence[tuple[LaneSpec, Outcome]]) -> Iterator[str]:
     """A line for each lane whose compiled program did not run."""
     for lane, outcome in outcomes:
-        if isinstance(outcome, Built) and isinstance(found := availability(lane), CompileOnly):
-            yield f"{lane.name}: it is only compiled: {found.why}"
+        if isinstance(outcome, Built):
+            found = availability(lane)
+            why = found.why if isinstance(found, CompileOnly) else not_fed(case)
+            yield from [f"{lane.name}: it is only compiled: {why}"] if why else []
 
 
 def _not_judged(case: Case, outcomes: Outcomes, found: JudgedElements) -> Iterator[str]:

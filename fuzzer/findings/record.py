@@ -14,9 +14,10 @@ from fuzzer.findings.field_forms import why_not_valid
 from fuzzer.findings.finding_doc import FindingDoc
 from fuzzer.triage.scope.words import with_names_of
 from generators.dialect import dialect_named
-from generators.graph import Case, Invalid
+from generators.graph import Array, Case, Invalid
 from generators.onnx.model import OnnxModel, Value
 from generators.onnx.model import decode as decode_onnx
+from generators.onnx.small_types import SMALL_TYPES, in_small_type
 from generators.onnx.source import File, render
 from generators.plain_file import MOST_TEXT, read_plain
 from oracles.finding import Finding
@@ -77,10 +78,16 @@ def built_file(record: FindingRecord, case: Case) -> File | None:
     if record.onnx is not None:
         names = _own_names(case)
         model = _with_true_outputs(record.onnx, case) if record.shows_export else record.onnx
-        return File(model, {item.name: case.tensors[names[item.name]] for item in record.onnx.inputs})
+        given = {item.name: _as_in_file(item, case.tensors[names[item.name]]) for item in record.onnx.inputs}
+        return File(model, given)
     if dialect_named(case.graph.dialect).is_file:
         return render(case.graph if record.doc.lane.symbolic else case.bound, case.tensors)
     return None
+
+
+def _as_in_file(item: Value, array: Array) -> Array:
+    small = SMALL_TYPES.get(item.element or "")
+    return in_small_type(array, small) if small else array
 
 
 def _with_true_outputs(model: OnnxModel, case: Case) -> OnnxModel:

@@ -6,7 +6,9 @@ from contextlib import nullcontext
 from importlib.util import find_spec
 
 from fuzzer.cases import open_sizes, scalar_loss
+from fuzzer.cases.parts_of_bytes import has_parts_of_bytes, not_fed
 from fuzzer.lanes.base.availability import Missing, availability, compiler_of, runs_by_kernels
+from fuzzer.lanes.base.held import with_held_results
 from fuzzer.lanes.base.memory import peak_noted
 from fuzzer.lanes.base.prepared_case import PreparedCase
 from fuzzer.lanes.base.step import Step
@@ -40,6 +42,8 @@ class RelaxLane:
             return reason
         if case.given is not None and spec.importer.row.reads.is_by_fx:
             return "the model is given as an exported program, which nothing traces again"
+        if case.given is not None and case.given.small and spec.variant != "relax":
+            return f"the model has values of {sorted(case.given.small.values())[0]}, which only a compiled model takes"
         if missing := own_passes.missing(spec.passes) or _other_floats(case, spec):
             return missing
         if dialect_named(spec.dialect).is_file and spec.opset and not find_spec("onnxruntime"):
@@ -60,7 +64,7 @@ class RelaxLane:
                 case "relax" if not spec.importer.row.reads.is_one_graph:
                     return dynamo.run(prepared, spec, step)
                 case "relax":
-                    return _plain(prepared, spec, step)
+                    return with_held_results(prepared.case, _plain(prepared, spec, step))
                 case variant if variant in (INTERPRET_OPERATORS, INTERPRET_KERNELS, CALL_BUILT_KERNELS):
                     return interpreter.run(prepared, spec, step)
                 case _ if is_tier_1(spec):
@@ -96,11 +100,11 @@ def _plain(prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran | Built:
     row = target_named(spec.target)
     kernels = Kernels() if runs_by_kernels(spec) else None
     machine = built(model.module, spec, step, checker, model.params, tracer, recorder, kernels)
-    if machine is None:
+    if machine is None or not_fed(prepared.case):
         return Built()
     if row.runs is Runs.SANITIZED:
         return sanitized.run(machine, model.inputs, str(compiler_of(row)), step)
-    if row.runs is Runs.ON_A_DEVICE:
+    if row.runs is Runs.ON_A_DEVICE or (row.runs is Runs.HERE and has_parts_of_bytes(prepared.case)):
         return run_twice_on(device_of(row), lambda: main_of(machine, spec.params, model.params), model.inputs, step)
     with kernels.raising() if kernels else nullcontext():
         return run_twice(lambda: main_of(machine, spec.params, model.params), model.inputs, step, model.constants)

@@ -16,7 +16,7 @@ import numpy as np
 
 from fuzzer.report.python_source import INDENT, WIDTH, wrapped
 from fuzzer.report.script_source import NOTHING, Source, joined, listed, literal_of, name, quoted, source
-from generators.graph import Array, DType
+from generators.graph import SMALL_DTYPES, Array, DType
 from generators.values import seeded
 
 INLINE = 600
@@ -57,7 +57,7 @@ TORCH = Library(
 )
 NUMPY = Library(
     source("np"),
-    lambda dtype: quoted(dtype) if dtype != "bfloat16" else source("ml_dtypes.bfloat16"),
+    lambda dtype: source("ml_dtypes.{}", name(dtype)) if dtype in ("bfloat16", *SMALL_DTYPES) else quoted(dtype),
     False,
     source("array"),
     ("float64", "float64", "int64", "bool"),

@@ -28,6 +28,7 @@ class Resolved:
                have a number in place of each
     from_open  the first results of nodes that these numbers have made what they are
     unlisted   how often a node without a row is in the model as it is in the file, by its title and the reason
+    small      the dtype in the file of each value that cases hold in a wider one
     """
 
     name: str
@@ -45,6 +46,7 @@ class Resolved:
     open: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     from_open: frozenset[str] = frozenset()
     unlisted: Counter[tuple[str, str]] = field(default_factory=Counter)
+    small: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def why_no_nodes(self) -> str:

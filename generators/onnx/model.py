@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 
 from generators.graph import Array, Invalid
+from generators.onnx.small_types import SMALL_TYPES
 from generators.text_forms import SHORT_TEXT, TEXT, Forms, faults, form
 
 MAX_BYTES = 4 << 20
@@ -29,19 +30,21 @@ ELEMENTS = {
     "BOOL": np.dtype("bool"),
     **{f"{sign}INT{bits}": np.dtype(f"{sign.lower()}int{bits}") for sign in ("", "U") for bits in (8, 16, 32, 64)},
 }
-"""The names of onnx.TensorProto's element types, and their numpy types."""
+"""The names of onnx.TensorProto's element types that are dtypes of cases, and their numpy types."""
 
 MOST_RANK = 64
 """The most dimensions of an array of numpy."""
 
 Element = Literal[
     "FLOAT", "DOUBLE", "FLOAT16", "BFLOAT16", "BOOL", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32",
-    "UINT64",
+    "UINT64", "FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ", "FLOAT8E8M0", "FLOAT6E2M3",
+    "FLOAT6E3M2", "FLOAT4E2M1", "INT4", "UINT4", "INT2", "UINT2",
 ]  # fmt: skip
+"""Those of cases, and the small ones (`generators.onnx.small_types`)."""
 
 
 class Tensor(msgspec.Struct, forbid_unknown_fields=True):
-    """A constant. `data` are the bytes of the elements, in C order."""
+    """A constant. `data` are the bytes of the elements, in C order. Each takes at least a byte."""
 
     element: Element
     shape: tuple[int, ...]
@@ -49,7 +52,8 @@ class Tensor(msgspec.Struct, forbid_unknown_fields=True):
 
     @property
     def array(self) -> Array:
-        return np.frombuffer(self.data, ELEMENTS[self.element]).reshape(self.shape)
+        small = SMALL_TYPES.get(self.element)
+        return np.frombuffer(self.data, small.numpy if small else ELEMENTS[self.element]).reshape(self.shape)
 
 
 class Attribute(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):

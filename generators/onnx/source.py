@@ -98,7 +98,7 @@ class _File:
     def add(self, node: Node) -> None:
         form = TABLE[node.op].source
         if isinstance(form, UnlistedForm):
-            self.nodes.append(unlisted.node_of(node))
+            self.nodes += unlisted.nodes_of(node)
             self.versions[str(node.attrs["domain"])] = int(str(node.attrs["version"]))
             return
         assert isinstance(form, NodeForm)

@@ -7,6 +7,9 @@ of its operands and results, as a reference gave them. No rule infers them, and 
 In the case, the node's operands are a0, a1, ...: first the inputs that the node has, then the values that its subgraphs
 read from around the node. Its results are r0, r1, ..., and the values inside of its subgraphs b0, b1, ... An input or
 result that is left out has an empty name. So equal nodes have equal texts.
+
+Several nodes are one call, too, where a case cannot hold a value between them, such as a sequence. They are the
+subgraph `NODES` of the call: it reads the operands, and its outputs are the results. A file has these nodes themselves.
 """
 
 from __future__ import annotations
@@ -42,6 +45,9 @@ MOST_NODES = 2_000
 MOST_OPERANDS = 1_000
 MOST_RESULTS = 64
 
+NODES = "nodes"
+"""The attribute of a call of several nodes that has them. No operator has an attribute of this name."""
+
 EXACT = ("Compress", "NonZero", "OptionalGetElement", "Unique")
 """Operators without a row whose results hold the very numbers of their operands, or none that is rounded."""
 
@@ -54,6 +60,11 @@ class Written(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     attributes: tuple[Attribute, ...] = ()
+
+    @property
+    def several(self) -> Body | None:
+        """The nodes of a call of several ones; None for that of one node."""
+        return next((each.body for each in self.attributes if each.name == NODES), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +118,18 @@ def _require_sound(found: Written) -> None:
             require_known(node)
             require(not node.name, "a node of a subgraph has a name")
     _Scopes(found).check()
+    if found.several:
+        _require_several(found, found.several)
+
+
+def _require_several(found: Written, body: Body) -> None:
+    require(not found.inputs and len(found.attributes) == 1, "several nodes have inputs or attributes of one node")
+    require(not body.inputs and not body.initializers, "several nodes have inputs or tensors of a subgraph")
+    require(all(found.outputs), "several nodes leave out a result")
+    made = {name for node in body.nodes for name in node.outputs if name}
+    returned = [item.name for item in body.outputs]
+    require(len(returned) == len(found.outputs), "several nodes have other results than their subgraph")
+    require(made >= set(returned) and len(set(returned)) == len(returned), "a result is that of no node, or is twice")
 
 
 def require_known(node: Node) -> None:
@@ -231,7 +254,9 @@ def _never(b: Builder) -> tuple[Value, ...] | None:
 def _terms(exact: Collection[str], types: Types, attrs: Attrs) -> int:
     """0 where the operator rounds nothing; else an upper bound: operators sum at most as many terms as their largest
     operand or result has elements."""
-    if attrs["domain"] != ML and attrs["op_type"] in exact:
+    several = written(str(attrs["node"])).several
+    names = {node.op for node in several.nodes} if several else {attrs["op_type"]}
+    if attrs["domain"] != ML and names <= set(exact):
         return 0
     return max([type.numel for type in (*types, *_parsed(attrs["types"]))], default=1) or 1
 
@@ -309,37 +334,45 @@ def _text(node: Node) -> str:
     return msgspec.json.encode(Written(inputs, outputs, attributes)).decode()
 
 
-def node_of(call: Call) -> Node:
-    """The node of a file that a call is, with the names that the call's values have in the file. Values of subgraphs
-    have names of their own that begin with that of the first result."""
+def nodes_of(call: Call) -> tuple[Node, ...]:
+    """The nodes of a file that a call is, mostly one, with the names that the call's values have in the file. Values of
+    subgraphs, and those between several nodes, have names of their own that begin with that of the first result."""
     found = written(str(call.attrs["node"]))
     args = {f"a{place}": name for place, name in enumerate(call.args)}
     results = {f"r{place}": value.name for place, value in enumerate(call.results)}
-    return Node(
+    prefix = f"{call.results[0].name}_"
+    if found.several:
+        returned = [item.name for item in found.several.outputs]
+        fixed = {name: value.name for name, value in zip(returned, call.results, strict=True)}
+        return _Renaming(prefix, fixed).body(found.several, args).nodes
+    node = Node(
         str(call.attrs["op_type"]),
         tuple(args.get(name, "") for name in found.inputs),
         tuple(results.get(name, "") for name in found.outputs),
-        _Renaming(f"{call.results[0].name}_").attributes(found.attributes, args),
+        _Renaming(prefix).attributes(found.attributes, args),
         "",
         str(call.attrs["domain"]),
     )
+    return (node,)
 
 
 @dataclass
 class _Renaming:
-    """Gives new names to the values of subgraphs: b0, b1, ... after `prefix`, in the order of their definitions."""
+    """Gives new names to the values of subgraphs: b0, b1, ... after `prefix`, in the order of their definitions, or
+    those of `fixed`."""
 
     prefix: str = ""
+    fixed: Mapping[str, str] = field(default_factory=dict)
     count: int = field(default=0, init=False)
 
     def attributes(self, attributes: Sequence[Attribute], names: Mapping[str, str]) -> tuple[Attribute, ...]:
         """The attributes with other names in their subgraphs. `names` are those of values around them."""
         return tuple(
-            msgspec.structs.replace(each, body=self._body(each.body, names)) if each.body else each
+            msgspec.structs.replace(each, body=self.body(each.body, names)) if each.body else each
             for each in attributes
         )
 
-    def _body(self, body: Body, around: Mapping[str, str]) -> Body:
+    def body(self, body: Body, around: Mapping[str, str]) -> Body:
         names = dict(around)
         inputs = tuple(self._defined(item, names) for item in body.inputs)
         initializers = {self._new(name, names): tensor for name, tensor in body.initializers.items()}
@@ -357,7 +390,7 @@ class _Renaming:
         return msgspec.structs.replace(item, name=self._new(item.name, names))
 
     def _new(self, name: str, names: dict[str, str]) -> str:
-        names[name] = f"{self.prefix}b{self.count}"
+        names[name] = self.fixed.get(name, f"{self.prefix}b{self.count}")
         self.count += 1
         return names[name]
 
@@ -369,7 +402,7 @@ def text_of(call: Call) -> str:
     """The call on one line: the operator, its operands, and its attributes; of tensors and subgraphs what they are."""
     found = written(str(call.attrs["node"]))
     args = {f"a{place}": name for place, name in enumerate(call.args)}
-    inputs = [args.get(name, "None") for name in found.inputs]
+    inputs = list(call.args) if found.several else [args.get(name, "None") for name in found.inputs]
     attributes = [f"{each.name}={_shown(each)}" for each in found.attributes]
     results = ", ".join(value.name for value in call.results)
     return f"{results} = {call.title}({', '.join([*inputs, *attributes])})"

@@ -55,6 +55,28 @@ def test_it_is_stored_with_the_tensors() -> None:
     assert digest(case()) != digest(replace(case(), given=None))
 
 
+def test_the_dtypes_of_the_model_are_stored_where_the_graph_has_wider_ones() -> None:
+    plain = case(name="y7")
+    assert plain.given is not None
+    small = replace(plain, given=replace(plain.given, small={"v0": "float8_e5m2"}))
+    renamed = renumbered(small)
+    assert renamed.given is not None
+    assert renamed.given.small == {"v0": "float8_e5m2"}
+    text, tensors = encode(renamed)
+    again = decode(text, tensors).given
+    assert again is not None
+    assert again.small == renamed.given.small
+    for name, dtype, why in (
+        ("v0", "int4", "float32 does not hold 'int4'"),
+        ("v0", "float32", "float32 does not hold 'float32'"),
+        ("v9", "int4", "there is no value 'v9'"),
+    ):
+        changed = json.loads(text)
+        changed["given"]["small"] = {name: dtype}
+        with pytest.raises(Invalid, match=why):
+            decode(json.dumps(changed).encode(), tensors)
+
+
 def test_a_case_without_one_is_stored_as_before() -> None:
     text, tensors = encode(replace(case(), given=None))
     assert "given" not in json.loads(text)

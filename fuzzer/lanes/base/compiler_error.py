@@ -8,5 +8,9 @@ class CompilerError(Exception):
     of difftvm (`fuzzer/children/own_faults.py`)."""
 
 
+class OtherDtype(CompilerError):
+    """A compiled function returned a tensor of another dtype than the model, in a dtype that no case has."""
+
+
 class NotATensor(CompilerError):
     """A compiled function returned something that is no tensor."""

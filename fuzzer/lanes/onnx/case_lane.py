@@ -8,6 +8,7 @@ from fuzzer.lanes.base.step import Step
 from fuzzer.lanes.envelope.devices import accuracy_of
 from fuzzer.lanes.envelope.measure import envelope
 from fuzzer.lanes.envelope.sample import PLAIN
+from fuzzer.lanes.onnx.held_ends import with_held_ends
 from fuzzer.lanes.onnx.imported_file import onnx_file
 from fuzzer.lanes.onnx.prepared import program_of
 from fuzzer.lanes.onnx.witnesses import by_interpreter, by_onnxruntime
@@ -23,13 +24,13 @@ class OnnxCaseLane:
     def run(self, prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran:
         match spec.variant:
             case "eager":
-                model = onnx_file(prepared, Importer.ONNX_MODEL)
+                model, inputs = with_held_ends(onnx_file(prepared, Importer.ONNX_MODEL), prepared.inputs)
                 step(Stage.LOAD)
-                return Ran(by_onnxruntime(model, prepared.inputs, step=step))
+                return Ran(by_onnxruntime(model, inputs, step=step))
             case _ if spec.variant == WITNESS:
-                model = onnx_file(prepared, Importer.ONNX_MODEL)
+                model, inputs = with_held_ends(onnx_file(prepared, Importer.ONNX_MODEL), prepared.inputs)
                 step(Stage.LOAD)
-                return Ran(by_interpreter(model, prepared.inputs, step))
+                return Ran(by_interpreter(model, inputs, step))
             case "f64":
                 step(Stage.LOAD)
                 program = program_of(prepared)

@@ -14,7 +14,19 @@ from fuzzer.lanes.base.prepared_case import PreparedCase
 from fuzzer.lanes.base.step import Step
 from fuzzer.lanes.onnx.imported_file import file_of_lane
 from generators.graph import Case
-from generators.onnx.model import MAX_BYTES, Attribute, Body, Function, Node, OnnxModel, Tensor, Value, encode
+from generators.onnx.model import (
+    ELEMENTS,
+    MAX_BYTES,
+    Attribute,
+    Body,
+    Function,
+    Node,
+    OnnxModel,
+    Tensor,
+    Value,
+    encode,
+)
+from generators.onnx.small_types import SMALL_TYPES
 from oracles.lane import LaneSpec
 from oracles.outcome import Ran, Stage
 
@@ -114,8 +126,11 @@ def _attribute(item: AttributeProto) -> Attribute:
 
 
 def _tensor(item: TensorProto) -> Tensor:
+    element = _element(item.data_type)
+    if element not in (*ELEMENTS, *SMALL_TYPES):
+        raise NoDescription(f"a tensor of {element.lower()}")
     array = numpy_helper.to_array(item)
-    return Tensor(_element(item.data_type), tuple(array.shape), np.ascontiguousarray(array).tobytes())
+    return Tensor(element, tuple(array.shape), np.ascontiguousarray(array).tobytes())
 
 
 def _element(number: int) -> Any:

@@ -16,6 +16,7 @@ from onnx import numpy_helper
 
 from fuzzer.lanes.onnx.all_tensors import tensors_of
 from generators.graph import Array, Case
+from generators.onnx.small_types import OF_NUMBER, in_small_type
 
 _NUMBERS = ("float_data", "int32_data", "string_data", "int64_data", "double_data", "uint64_data", "raw_data")
 _ELSEWHERE = ("external_data", "data_location")
@@ -46,7 +47,8 @@ def given_file(case: Case, *, open_sizes: bool) -> onnx.ModelProto:
     named = {file_name: case.tensors[name] for name, file_name in case.given.names.items()}
     for name, tensor in tensors_of_graph(model.graph):
         if name in named:
-            tensor.CopyFrom(numpy_helper.from_array(named[name].reshape(list(tensor.dims)), tensor.name))
+            array, small = named[name].reshape(list(tensor.dims)), OF_NUMBER.get(tensor.data_type)
+            tensor.CopyFrom(numpy_helper.from_array(in_small_type(array, small) if small else array, tensor.name))
         elif _has_no_numbers(tensor):  # nothing reads it
             dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)
             tensor.CopyFrom(numpy_helper.from_array(np.zeros(list(tensor.dims), dtype), tensor.name))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fuzzer.cases import open_sizes
 from fuzzer.lanes.base.prepared_case import PreparedCase
 from fuzzer.lanes.base.step import Step
+from fuzzer.lanes.onnx.held_ends import with_held_ends
 from fuzzer.lanes.onnx.imported_file import file_of_lane
 from fuzzer.lanes.onnx.session import NO_OPTIMISERS, load, run
 from fuzzer.lanes.onnx.silent_onnxruntime import ort
@@ -27,8 +28,8 @@ class OnnxRuntimeLane:
         return "onnxruntime neither accepts nor returns numpy arrays of bfloat16" if half else None
 
     def run(self, prepared: PreparedCase, spec: LaneSpec, step: Step) -> Ran:
-        model = file_of_lane(prepared, spec)
+        model, inputs = with_held_ends(file_of_lane(prepared, spec), prepared.inputs)
         step(Stage.LOAD)
         session = load(model, self._level)
         step(Stage.RUN)
-        return Ran(run(session, prepared.inputs))
+        return Ran(run(session, inputs))

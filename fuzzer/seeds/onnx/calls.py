@@ -21,6 +21,7 @@ from generators.onnx.forms import may_hold
 from generators.onnx.operator import NodeForm
 from generators.onnx.rows import OPS
 from generators.onnx.schema import FIRST_KNOWN, MICROSOFT, newest_known_opset
+from generators.onnx.small_types import held
 from generators.op import require
 
 SHAPES = ("Shape", "Size")
@@ -82,7 +83,7 @@ def _needs_numbers(step: _Step, call: Node, graph: OnnxGraph) -> bool:
 
 def known_in(graph: OnnxGraph) -> dict[str, Known]:
     """The tensors of a file whose numbers are known, and how the file has them."""
-    known = {name: Known(tensor.array, form_of(graph.written.get(name))) for name, tensor in graph.constants.items()}
+    known = {name: Known(tensor.array, form_of(graph.written.get(name))) for name, tensor in graph.tensors.items()}
     from_shapes: set[str] = set()
     for node in graph.nodes:
         if node.op in SHAPES or not from_shapes.isdisjoint(node.inputs):
@@ -156,11 +157,11 @@ def role_of(name: str, graph: OnnxGraph, types: Mapping[str, TensorType]) -> Rol
 
 
 def kept_numbers(graph: OnnxGraph) -> dict[str, Array]:
-    """The numbers of the file that cases have: integers, booleans, single numbers such as an exponent, and those that
-    say sizes and places."""
+    """The numbers of the file that cases have: integers, booleans, single numbers such as an exponent, those of small
+    types, and those that say sizes and places."""
     arrays = {name: tensor.array for name, tensor in graph.constants.items()}
     return {
-        name: array
+        name: held(array)
         for name, array in arrays.items()
-        if array.dtype.kind in "biu" or array.size == 1 or name in graph.meant
+        if array.dtype.kind in "biu" or array.size == 1 or name in graph.meant or name not in graph.tensors
     }

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import msgspec
 
 from generators.graph import Invalid
-from generators.onnx.model import Node, Tensor, require_array
+from generators.onnx.model import ELEMENTS, Node, Tensor, require_array
 
 MAX_BYTES = 256 << 20
 GRAPH = "contains a graph"
@@ -62,6 +62,11 @@ class OnnxGraph(msgspec.Struct, forbid_unknown_fields=True):
     versions: dict[str, int] = {}
     given: bytes = b""
     meant: tuple[str, ...] = ()
+
+    @property
+    def tensors(self) -> dict[str, Tensor]:
+        """The constants in dtypes of cases."""
+        return {name: tensor for name, tensor in self.constants.items() if tensor.element in ELEMENTS}
 
 
 class Refusal(msgspec.Struct, forbid_unknown_fields=True):

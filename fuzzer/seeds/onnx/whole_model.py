@@ -25,6 +25,7 @@ from fuzzer.system.terminal import number_of
 from generators.case_file import MOST_PARTS
 from generators.graph import Array, Case, Given, Graph, Invalid
 from generators.onnx.schema import FIRST_KNOWN, newest_known_opset
+from generators.onnx.small_types import OF_DTYPE, held, in_small_type
 
 MOST_NODES = 5_000
 
@@ -77,7 +78,8 @@ def read(
         raise Invalid(f"{path}: opset {graph.opset} is not within {FIRST_KNOWN} to {newest_known_opset()}")
     if why := onnx_file.refusal_of(path):
         raise Invalid(f"{path}: onnxruntime refuses the model: {why}; nothing of it is judged until that is corrected")
-    numbers = {**(weights_of(path) if own_weights else {}), **inputs}
+    given = {name: held(array) for name, array in inputs.items()}
+    numbers = {**(weights_of(path) if own_weights else {}), **given}
     resolved = whole_file(graph, path, numbers)
     if not resolved.steps and not set(resolved.returned) <= resolved.roles.keys():
         raise Invalid(f"{path}: {resolved.why_no_nodes}")
@@ -86,10 +88,18 @@ def read(
     if why := _too_large(piece.graph):
         raise Invalid(f"{path}: {why}; `fuzz import` cuts a model into cases with smaller sizes")
     origin = f"the model {resolved.name}{WITH_OWN_WEIGHTS if own_weights else ''}"
-    case = case_with(piece, {**resolved.constants, **numbers}, str(path), origin)
+    small = {own: resolved.small[its] for own, its in {**piece.origins, **piece.made}.items() if its in resolved.small}
+    case = _rounded(case_with(piece, {**resolved.constants, **numbers}, str(path), origin), small)
     found = opened_as_in_file(case, piece, resolved, names_in(resolved))
-    given = Given(case.graph, graph.given, piece.origins, bool(graph.open), piece.made)
-    return WholeModel(resolved, replace(case, given=given), found)
+    as_it_is = Given(case.graph, graph.given, piece.origins, bool(graph.open), piece.made, small)
+    return WholeModel(resolved, replace(case, given=as_it_is), found)
+
+
+def _rounded(case: Case, small: Mapping[str, str]) -> Case:
+    """The case with numbers that the small dtypes have, in the inputs that it holds in wider ones."""
+    there = {name: OF_DTYPE[dtype] for name, dtype in small.items() if name in case.tensors}
+    rounded = {name: held(in_small_type(case.tensors[name], each)) for name, each in there.items()}
+    return replace(case, tensors={**case.tensors, **rounded})
 
 
 def _too_large(graph: Graph) -> str:

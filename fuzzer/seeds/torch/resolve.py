@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 
+from fuzzer.seeds.order import in_order
 from fuzzer.seeds.resolved import Resolved
 from fuzzer.seeds.torch import unlisted
 from fuzzer.seeds.torch.aten_names import in_table_form
@@ -30,7 +31,7 @@ def resolve(program: Program, *, whole: bool = False) -> Resolved:
     if whole:
         why_not, held = _with_calls(program, made, why_not)
         types |= held
-    nodes = tuple(unlisted.in_order([node for place in sorted(made) for node in made[place]]))
+    nodes = tuple(in_order([node for place in sorted(made) for node in made[place]]))
     lacking = Counter((program.steps[place].title, why_not[place]) for place in sorted(why_not))
     steps = len(program.steps)
     inputs = program.types.keys() - {name for step in program.steps for name in step.results} - program.roles.keys()

@@ -8,7 +8,7 @@ held as its real view.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fuzzer.seeds.components import components
@@ -242,21 +242,3 @@ def _renamed(text: str, names: Mapping[str, str]) -> str:
             return self.generic_visit(node)
 
     return written(Renamed().visit(syntax_tree.parse(text)))
-
-
-def in_order(nodes: Sequence[Node]) -> Iterator[Node]:
-    """The nodes in topological order: each stands where it stood, or just before its first reader."""
-    maker = {value.name: index for index, node in enumerate(nodes) for value in node.results}
-    done: set[int] = set()
-    for index in range(len(nodes)):
-        waiting = [index]
-        while waiting:
-            node = nodes[waiting[-1]]
-            before = {maker[name] for name in node.args if name in maker} - done
-            if waiting[-1] in done or not before:
-                last = waiting.pop()
-                if last not in done:
-                    done.add(last)
-                    yield nodes[last]
-            else:
-                waiting += sorted(before, reverse=True)

@@ -9,6 +9,7 @@ from tvm.relax.frontend.onnx import from_onnx
 
 from fuzzer.lanes.base.prepared_case import PreparedCase
 from fuzzer.lanes.base.step import Step
+from fuzzer.lanes.onnx.held_ends import as_in_file
 from fuzzer.lanes.onnx.imported_file import file_of_lane
 from fuzzer.lanes.relax.guard_zones import Constants
 from generators.graph import Array
@@ -29,7 +30,8 @@ def read(
         module = from_onnx(model, shape_dict=sizes, keep_params_in_input=keep)
     given = prepared.case.given
     own = {its: mine for mine, its in given.names.items()} if given else {}
-    return module, {own.get(name, name): prepared.inputs[name] for name in names}
+    items = {item.name: item for item in model.graph.input}
+    return module, {own.get(name, name): as_in_file(items[name], prepared.inputs[name]) for name in names}
 
 
 def open_sizes_of(model: Any, names: Sequence[str]) -> dict[str, list[int]]:

@@ -31,6 +31,7 @@ from fuzzer.seeds.onnx.reader.open_sizes import OPEN_SIZE, close_sizes, made_fro
 from fuzzer.seeds.onnx.reader.sizes_and_places import sizes_and_places
 from generators.onnx.model import ELEMENTS, Node, Tensor
 from generators.onnx.schema import newest_opset
+from generators.onnx.small_types import SMALL_TYPES
 
 MAX_FILE = 2 << 30
 MAX_CONSTANT = 1 << 16
@@ -233,7 +234,7 @@ def is_weight(item: TensorProto) -> bool:
 
 
 def _small(item: Any) -> Tensor | None:
-    if item.external_data or _element(item) not in ELEMENTS or item.ByteSize() > MAX_CONSTANT:
+    if item.external_data or _element(item) not in (*ELEMENTS, *SMALL_TYPES) or item.ByteSize() > MAX_CONSTANT:
         return None
     try:
         return _tensor(item)

@@ -18,13 +18,15 @@ import onnx
 from onnx import helper, numpy_helper
 
 from fuzzer.lanes.onnx.all_tensors import tensors_of
+from fuzzer.lanes.onnx.held_ends import with_held_ends
 from fuzzer.lanes.onnx.session import ERRORS, NO_KERNEL
 from fuzzer.lanes.onnx.witnesses import by_interpreter, by_onnxruntime
 from fuzzer.seeds.bounded_child import limit_child, limits_of
 from fuzzer.seeds.onnx.graph import Refusal, RunTypes
-from fuzzer.seeds.onnx.reader.reader import Unreadable, loaded, unchanged_nodes
+from fuzzer.seeds.onnx.reader.reader import Unreadable, loaded, tensors_of_model, unchanged_nodes
 from generators.graph import Array
 from generators.onnx.model import ELEMENTS, Tensor, require_array
+from generators.onnx.small_types import OF_NUMBER, in_small_type
 
 _ELEMENTS = {dtype: element for element, dtype in ELEMENTS.items()}
 
@@ -40,10 +42,11 @@ def run_types(path: Path, values: Path) -> RunTypes:
     if any(tensor.external_data for tensor in tensors_of(graph)):
         raise Unreadable("onnxruntime would open another file")
     names = [name for node in graph.node for name in node.output if name]
+    small = _small_values(model)
     del graph.output[:], graph.value_info[:]
-    graph.output.extend(helper.make_empty_tensor_value_info(name) for name in names)
+    graph.output.extend(small.get(name) or helper.make_empty_tensor_value_info(name) for name in names)
     inputs = {item.name for item in graph.input}
-    feeds = {name: tensor.array for name, tensor in given.items() if name in inputs}
+    model, feeds = with_held_ends(model, {name: tensor.array for name, tensor in given.items() if name in inputs})
     try:
         results = by_onnxruntime(model, feeds)
     except NO_KERNEL as why:
@@ -53,6 +56,13 @@ def run_types(path: Path, values: Path) -> RunTypes:
     except RuntimeError as error:  # a result that numpy cannot hold
         raise Unreadable(" ".join(str(error).split())) from None
     return RunTypes({name: _type(result) for name, result in zip(names, results, strict=True)})
+
+
+def _small_values(model: onnx.ModelProto) -> dict[str, onnx.ValueInfoProto]:
+    """The values of small types, as far as they are inferred."""
+    typed = onnx.shape_inference.infer_shapes(model).graph
+    values = (*typed.output, *typed.value_info)
+    return {item.name: item for item in values if item.type.tensor_type.elem_type in OF_NUMBER}
 
 
 def _by_interpreter(model: onnx.ModelProto, feeds: Mapping[str, Array], why: Exception) -> tuple[Array, ...]:
@@ -65,6 +75,7 @@ def _by_interpreter(model: onnx.ModelProto, feeds: Mapping[str, Array], why: Exc
 def _give(graph: onnx.GraphProto, given: Mapping[str, Tensor]) -> None:
     """Replace the numbers of the model's tensors, those of nodes Constant too."""
     nodes = unchanged_nodes(graph) or list(graph.node)
+    small = {name: OF_NUMBER.get(item.data_type) for name, item in tensors_of_model(graph).items()}
     kept = [node for node in nodes if node.op_type != "Constant" or node.output[0] not in given]
     made = {node.output[0] for node in nodes} - {node.output[0] for node in kept}
     owned = {item.name for item in graph.initializer} & given.keys()
@@ -72,7 +83,9 @@ def _give(graph: onnx.GraphProto, given: Mapping[str, Tensor]) -> None:
     del graph.node[:], graph.initializer[:]
     graph.node.extend(kept)
     graph.initializer.extend(others)
-    graph.initializer.extend(numpy_helper.from_array(given[name].array, name) for name in sorted(owned | made))
+    for name in sorted(owned | made):
+        array, own = given[name].array, small[name]
+        graph.initializer.append(numpy_helper.from_array(in_small_type(array, own) if own else array, name))
 
 
 def _type(result: Any) -> tuple[str, tuple[int, ...]]:

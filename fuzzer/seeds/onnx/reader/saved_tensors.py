@@ -15,6 +15,7 @@ from fuzzer.seeds import own_weights
 from fuzzer.seeds.bounded_child import limit_child
 from fuzzer.system.named_file import read_named
 from generators.graph import Array, DType, Invalid
+from generators.onnx.small_types import held
 from generators.plain_file import NO_FILE
 
 _DTYPES = {dtype.numpy for dtype in DType}
@@ -24,9 +25,10 @@ def tensors(path: Path, most: int) -> dict[str, Array]:
     """The arrays of an .npz file, or of the files input_0.pb, input_1.pb, ... of a folder, by name. Raise `Invalid`
     where they cannot be read, or take more than `most` bytes."""
     try:
-        found = dict(_of_folder(path, most) if path.is_dir() else _of_npz(path, most))
+        read = dict(_of_folder(path, most) if path.is_dir() else _of_npz(path, most))
     except (OSError, ValueError, TypeError, RuntimeError, zipfile.BadZipFile) as error:
         raise Invalid(f"{path}: it cannot be read: {' '.join(str(error).split())[:200]}") from None
+    found = {name: held(array) for name, array in read.items()}
     if not found:
         raise Invalid(f"{path}: it has no {'input_0.pb' if path.is_dir() else 'arrays'}")
     if wrong := [name for name, array in found.items() if array.dtype not in _DTYPES]:

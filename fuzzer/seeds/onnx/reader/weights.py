@@ -16,6 +16,7 @@ from fuzzer.seeds import own_weights
 from fuzzer.seeds.bounded_child import limit_child
 from fuzzer.seeds.onnx.reader.reader import Unreadable, loaded, tensors_of_model, unchanged_nodes
 from generators.graph import Array, DType, Invalid
+from generators.onnx.small_types import held
 
 _DTYPES = {dtype.numpy: dtype for dtype in DType}
 
@@ -35,7 +36,8 @@ def weights(path: Path, most: int) -> dict[str, Array]:
         raise Invalid(f"{path}: {why}") from None
     if sum(array.nbytes for array in arrays.values()) > most:
         raise Invalid(f"{path}: its weights have more than {most >> 20} MiB")
-    return {name: array for name, array in arrays.items() if array.dtype in _DTYPES}
+    known = {name: held(array) for name, array in arrays.items()}
+    return {name: array for name, array in known.items() if array.dtype in _DTYPES}
 
 
 def _array(tensor: TensorProto, folder: Path) -> Array:

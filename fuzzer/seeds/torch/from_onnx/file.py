@@ -23,7 +23,7 @@ SHAPE_ARITHMETIC = frozenset(
 def program_of(graph: OnnxGraph, path: Path) -> Program:
     """The file as calls of PyTorch."""
     types = types_of(graph, path)
-    constants = {name: tensor.array for name, tensor in graph.constants.items()}
+    constants = {name: tensor.array for name, tensor in graph.tensors.items()}
     translation = Translation(graph.opset, types, constants, RULES)
     steps = tuple(_steps(graph, translation, path))
     roles = {name: _role(types.get(name)) for name in graph.owned} | translation.roles

@@ -12,14 +12,17 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from fuzzer.lanes.onnx.given import given_file
+from fuzzer.lanes.onnx.held_ends import with_held_ends
 from fuzzer.lanes.onnx.proto import to_proto
-from fuzzer.lanes.onnx.witnesses import by_onnxruntime, file_of
+from fuzzer.lanes.onnx.witnesses import by_interpreter, by_onnxruntime, file_of
 from fuzzer.seeds.onnx import whole_model
+from fuzzer.seeds.onnx.whole_graph import NotHeld
 from fuzzer.seeds.onnx.whole_model import WholeModel
 from generators import case_file
-from generators.graph import DRAWN, Array, Case, DType, Invalid
-from generators.onnx.model import ELEMENTS
+from generators.graph import DRAWN, Array, Case, DType, Invalid, TensorType
 from generators.onnx.schema import newest_known_opset
+from generators.onnx.small_types import SMALL_TYPES, SmallType
+from generators.onnx.source import inputs_of_file
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("readers_here")]
 
@@ -203,12 +206,12 @@ def test_a_model_returns_what_its_file_returns(tmp_path: Path) -> None:
             "own.Unheard: the domain 'own' has no documented operators",
         ),
         (
-            [node("SequenceConstruct", ["x", "x"], ["s"]), node("SequenceAt", ["s", "one"], ["y"])],
-            "sequence is not supported: SequenceConstruct makes the value 's' of this type",
+            [node("SequenceConstruct", ["x", "x"], ["y"], "build")],
+            "no case holds a sequence: SequenceConstruct (node `build`) makes the value 'y' of this type",
         ),
         (
             [node("StringConcat", ["s", "s"], ["y"])],
-            "string is not supported: the value 's' is of this type",
+            "no case holds strings: StringConcat reads the value 's' of this type",
         ),
         (
             [node("Selu", ["x"], ["y"], alpha=float("inf"))],
@@ -221,33 +224,85 @@ def test_what_a_case_cannot_hold_is_refused(nodes: list[onnx.NodeProto], why: st
     if "s" in nodes[0].input:
         graph.input.append(helper.make_tensor_value_info("s", TensorProto.STRING, [1]))
     path = saved(tmp_path / "net.onnx", graph, own=1)
-    with pytest.raises(Invalid) as refused:
+    with pytest.raises(NotHeld) as refused:
         whole_model.read(path)
     assert str(refused.value) == f"{path}: {why}"
 
 
-ELSEWHERE = sorted(set(TensorProto.DataType.keys()) - ELEMENTS.keys() - {"UNDEFINED", "COMPLEX64", "COMPLEX128"})
-"""The element types of the onnx package that no case has, and that Cast takes."""
+def test_nodes_with_a_sequence_between_them_are_one_call(tmp_path: Path) -> None:
+    """So are those on a way from one of them to another: Neg, and no other node."""
+    nodes = [
+        node("Relu", ["x"], ["a"]),
+        node("SequenceConstruct", ["a", "x"], ["s"]),
+        node("SequenceAt", ["s", "one"], ["first"]),
+        node("Neg", ["first"], ["n"]),
+        node("SequenceInsert", ["s", "n"], ["longer"]),
+        node("ConcatFromSequence", ["longer"], ["joined"], axis=0),
+        node("Tanh", ["joined"], ["y"]),
+    ]
+    path = saved(tmp_path / "net.onnx", graph_of(nodes, {"x": (FLOAT, [2, 4])}, "y first", one=np.int64(1)))
+    case = read(path, x=X).case
+    assert case.graph.ops == ("Relu", "SequenceConstruct", "Tanh")
+    assert [str(value.type) for value in case.graph.nodes[1].results] == ["float32[2,4]", "float32[6,4]"]
 
 
-@pytest.mark.parametrize("element", ELSEWHERE)
-@pytest.mark.parametrize("place", ["input", "initializer", "to"])
-def test_an_element_type_that_no_case_has_is_named(element: str, place: str, tmp_path: Path) -> None:
-    number = TensorProto.DataType.Value(element)
-    nodes = [node("Cast", ["x"], ["q"], "quantize", to=number), node("Cast", ["q"], ["y"], to=FLOAT)]
-    says = f"{element.lower()} is not supported: Cast (node `quantize`) makes the value 'q' of this type"
-    graph = graph_of(nodes, {"x": (FLOAT, [2, 4])}, "y")
-    if place != "to":
+def elements_of(model: onnx.ModelProto) -> set[int]:
+    """The element types of the values of a file, by their numbers."""
+    graph = onnx.shape_inference.infer_shapes(model).graph
+    values = (*graph.input, *graph.value_info, *graph.output)
+    return {*(item.type.tensor_type.elem_type for item in values), *(item.data_type for item in graph.initializer)}
+
+
+@pytest.mark.parametrize("small", SMALL_TYPES.values(), ids=list(SMALL_TYPES))
+@pytest.mark.parametrize("place", ["input", "initializer", "to", "output"])
+def test_a_value_of_a_small_type_is_held_in_a_wider_dtype(small: SmallType, place: str, tmp_path: Path) -> None:
+    """The file of the case has the small type, and a Cast on both sides of it where the case has the wider one."""
+    numbers = np.ones((2, 4), np.float32).astype(small.numpy)
+    nodes = [node("Cast", ["x"], ["q"], to=small.number), node("Cast", ["q"], ["y"], to=FLOAT)]
+    graph = graph_of(nodes, {"x": (FLOAT, [2, 4])}, "q" if place == "output" else "y")
+    if place in ("input", "initializer"):
         del graph.node[0]
-        says = f"{element.lower()} is not supported: the value 'q' is of this type"
     if place == "input":
-        graph.input.append(helper.make_tensor_value_info("q", number, [2, 4]))
+        graph.input.append(helper.make_tensor_value_info("q", small.number, [2, 4]))
     if place == "initializer":
-        graph.initializer.append(TensorProto(name="q", data_type=number, dims=[2, 4], raw_data=bytes(64)))
+        graph.initializer.append(numpy_helper.from_array(numbers, "q"))
+    if place == "output":
+        del graph.node[1]
     path = saved(tmp_path / "net.onnx", graph, opset=newest_known_opset())
-    with pytest.raises(Invalid) as refused:
+    case = whole_model.read(path, {"q": numbers} if place == "input" else {"x": np.abs(X) + 1}).case
+    assert set(case.graph.ops) == {"Cast"}
+    assert case.given is not None
+    assert list(case.given.small.values()) == [small.name]
+    ((own, _),) = case.given.small.items()
+    assert case.graph.types[own] == TensorType(small.held, (2, 4))
+    given, form = given_file(case, open_sizes=False), file_of(case)
+    assert small.number in elements_of(given)
+    (found,) = by_interpreter(*with_held_ends(given, inputs_of_file(case)))
+    (right,) = by_interpreter(to_proto(form.model), form.inputs)
+    np.testing.assert_array_equal(found, right)
+    if place in ("input", "initializer"):
+        np.testing.assert_array_equal(found, np.ones((2, 4), np.float32))
+
+
+@pytest.mark.parametrize("place", ["input", "initializer"])
+def test_a_model_that_takes_strings_says_which_node_reads_them(place: str, tmp_path: Path) -> None:
+    graph = graph_of([node("Cast", ["q"], ["y"], "numbers", to=FLOAT)], {}, "y")
+    if place == "input":
+        graph.input.append(helper.make_tensor_value_info("q", TensorProto.STRING, [1]))
+    else:
+        graph.initializer.append(helper.make_tensor("q", TensorProto.STRING, [1], [b"2.5"]))
+    path = saved(tmp_path / "net.onnx", graph)
+    with pytest.raises(NotHeld) as refused:
         whole_model.read(path)
-    assert str(refused.value) == f"{path}: {says}"
+    assert (
+        str(refused.value) == f"{path}: no case holds strings: Cast (node `numbers`) reads the value 'q' of this type"
+    )
+
+
+def test_strings_between_nodes_are_inside_of_a_call(tmp_path: Path) -> None:
+    nodes = [node("Cast", ["x"], ["s"], to=TensorProto.STRING), node("Cast", ["s"], ["y"], to=FLOAT)]
+    path = saved(tmp_path / "net.onnx", graph_of(nodes, {"x": (FLOAT, [2, 4])}, "y"))
+    assert read(path, x=X).case.graph.ops == ("Cast",)
 
 
 def test_inputs_that_onnxruntime_refuses_give_no_case(tmp_path: Path) -> None:
@@ -351,7 +406,7 @@ SPARSE = helper.make_sparse_tensor(
     [
         (
             "net (optional(float[2]) x) => (float[2] y) { y = OptionalGetElement(x) }",
-            "optional is not supported: the value 'x' is of this type",
+            "no case holds an optional value: OptionalGetElement reads the value 'x' of this type",
         ),
         ("net (float[] x) => (float[] y) { y = Relu(x) }", "the file does not say the shape of 'x', as ONNX requires"),
         ("net (float[2] x) => (float[2] y) { y = Add(x, w) }", "its tensor 'w' is sparse, which is not supported"),
