@@ -84,8 +84,8 @@ def judge_all(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
 
 def _reported(case: Case, outcomes: Outcomes) -> list[Finding]:
     """What the oracles object to, of the component that is at fault. What nobody has confirmed is left out."""
-    objections = list(_objections(case, outcomes))
-    found = (blamed(objection, objections, outcomes) for objection in objections)
+    objected = list(objections(case, outcomes))
+    found = (blamed(objection, objected, outcomes) for objection in objected)
     return [finding for finding in found if finding is not None and is_justified(finding, outcomes)]
 
 
@@ -105,17 +105,18 @@ def _with_what_follows(finding: Finding, reported: list[Finding]) -> Finding:
 
 def unconfirmed_files(case: Case, outcomes: Outcomes) -> tuple[LaneSpec, ...]:
     """Return one lane for each ONNX file that TVM would be blamed for and that other readers must run first."""
-    return files_to_confirm(_objections(case, outcomes), outcomes)
+    return files_to_confirm(objections(case, outcomes), outcomes)
 
 
 def judges_of_kernels(case: Case, outcomes: Outcomes) -> tuple[LaneSpec, ...]:
     """Return the lanes that must run before TVM is blamed for what a driver of kernels shows."""
-    return kernel_judges(_objections(case, outcomes), outcomes)
+    return kernel_judges(objections(case, outcomes), outcomes)
 
 
-def _objections(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
+def objections(case: Case, outcomes: Outcomes) -> Iterator[Finding]:
+    """Yield what each oracle objects to, in the order of the oracles, also on lanes that an earlier one has judged."""
     for oracle in ORACLES:
         yield from oracle(case, outcomes)
 
 
-__all__ = ["ORACLES", "judge_all", "judges_of_kernels", "unconfirmed_files"]
+__all__ = ["ORACLES", "judge_all", "judges_of_kernels", "objections", "unconfirmed_files"]

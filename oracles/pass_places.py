@@ -74,6 +74,57 @@ PASS_PLACES: Mapping[str, PassPlace] = {
 }
 """By pass, the place that its documentation names. Passes whose documentation names none are left out."""
 
+PIPELINE = "tvm.relax.pipeline"
+"""The module whose pipelines give places to passes whose documentation names none."""
+
+IN_A_PIPELINE = frozenset(
+    {
+        "AnnotateTIROpPattern",
+        "AttachGlobalSymbol",
+        "CallTIRRewrite",
+        "CanonicalizeBindings",
+        "ComputePrimValue",
+        "DecomposeOpsForInference",
+        "FuseTIR",
+        "KillAfterLastUse",
+        "LegalizeOps",
+        "LowerAllocTensor",
+        "LowerRuntimeBuiltin",
+        "StaticPlanBlockMemory",
+        "ToNonDataflow",
+        "VMShapeLower",
+    }
+)
+"""Passes without such documentation that a pipeline of `PIPELINE` calls. Those of the lowered form have a row that
+gives them what they need (`form` in `oracles.transforms`)."""
+
+WITHOUT_A_PLACE = frozenset(
+    {
+        "CombineParallelMatmul",
+        "ConvertLayout",
+        "DeadCodeElimination",
+        "EliminateCommonSubexpr",
+        "ExpandTupleArguments",
+        "FastMathTransform",
+        "FoldBatchnormToConv2D",
+        "FuseTransposeMatmul",
+        "InlinePrivateFunctions",
+        "LambdaLift",
+        "Normalize",
+        "NormalizeGlobalVar",
+        "OptimizeLayoutTransform",
+        "RemoveRedundantReshape",
+        "RemoveUnusedOutputs",
+        "RemoveUnusedParameters",
+        "SpecializePrimFuncBasedOnCallSite",
+        "TopologicalSort",
+    }
+)
+"""Passes of `SOURCE` for which neither their documentation nor a pipeline names a place: users call them anywhere."""
+
+NO_PASSES_OF_RELAX = frozenset({"DlightCPU", "JsonRoundTrip", "MetaSchedule", "ScriptRoundTrip"})
+"""Rows that stand for something else: round trips, and schedules, which their rows apply to legalized modules."""
+
 
 def rows_elsewhere() -> Iterator[tuple[PassPlace, str, tuple[str, ...]]]:
     """The passes that lanes run outside of their place, with the names of their rows."""

@@ -78,6 +78,13 @@ MESSAGES: tuple[tuple[str, ...], ...] = (
         "a variable has a wrong type",
     ),
     # ranks, shapes, axes
+    (
+        r"expects the output padding less than the strides.* padding is ?[(\[]([-\d, ]*?),?[)\]] while the strides are"
+        r" ?[(\[]([-\d, ]*?),?[)\]]",
+        "output padding ({0}) is not less than strides ({1})",
+        "output padding ({0}) for strides ({1})",
+        "the output padding is not less than the strides",
+    ),
     (r"^broadcast_to .* has ndim (\d+) while the target shape has ndim (\d+)", "it broadcasts rank {0} to rank {1}"),
     (r"^IndexPut requires each index tensor to have at least 1 dimension", "an index has rank 0"),
     (r"^IndexPut requires the number .* \((\d+)\) to match .* \((\d+)\)", "indices for {0} of {1} dimensions"),

@@ -11,19 +11,30 @@ from pathlib import Path
 import pytest
 
 from fuzzer.filing import misuse
-from oracles.pass_places import PASS_PLACES, Keeps, rows_elsewhere
+from oracles.pass_places import (
+    IN_A_PIPELINE,
+    NO_PASSES_OF_RELAX,
+    PASS_PLACES,
+    WITHOUT_A_PLACE,
+    Keeps,
+    rows_elsewhere,
+)
 from oracles.transforms import TRANSFORMS, ModuleForm
 
 NAMES_A_PLACE = re.compile(r"\b(assumes|is used in|recommend|useful for|to be called first|must)\b", re.IGNORECASE)
 
 
-@cache
-def documented() -> dict[str, str]:
-    """By pass that is drawn, the sentences of its documentation that name a place."""
+def source_of_tvm(*parts: str) -> ast.Module:
     spec = importlib.util.find_spec("tvm")
     assert spec is not None
     assert spec.origin is not None
-    tree = ast.parse((Path(spec.origin).parent / "relax" / "transform" / "transform.py").read_text())
+    return ast.parse(Path(spec.origin).parent.joinpath("relax", *parts).read_text())
+
+
+@cache
+def documented() -> dict[str, str]:
+    """By pass that is drawn, the sentences of its documentation that name a place."""
+    tree = source_of_tvm("transform", "transform.py")
     drawn, found = {row.pass_name for row in TRANSFORMS}, {}
     for node in tree.body:
         if isinstance(node, ast.FunctionDef) and node.name in drawn:
@@ -60,3 +71,20 @@ def test_a_place_that_a_row_gives_is_in_the_row() -> None:
     assert rows["ToMixedPrecision"].floats == ("float32",)
     assert "ToNonDataflow" in rows["RemovePurityChecking"].source
     assert rows["RemovePurityChecking"].form is ModuleForm.LOWERED
+
+
+def test_each_drawn_pass_has_its_place_or_none() -> None:
+    """By its documentation, by a pipeline of TVM, or by neither; a pass that TVM adds to a pipeline shows here."""
+    drawn = {row.pass_name for row in TRANSFORMS}
+    others = drawn - PASS_PLACES.keys() - NO_PASSES_OF_RELAX
+    calls = {
+        node.func.attr
+        for node in ast.walk(source_of_tvm("pipeline.py"))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    }
+    assert others & calls == IN_A_PIPELINE
+    assert others - calls == WITHOUT_A_PLACE
+    defined = {
+        node.name for node in source_of_tvm("transform", "transform.py").body if isinstance(node, ast.FunctionDef)
+    }
+    assert drawn - defined >= NO_PASSES_OF_RELAX

@@ -57,9 +57,10 @@ class TableCondition:
             return f"{self.what.removeprefix(NUMBERS_OF)} is {_or([CLASSES.get(each, each) for each in self.failing])}"
         what = "number of operands" if self.what == "operands" else self.what
         article = "the " if " of " in what else ""
-        if len(self.passing) == 1 and len(self.failing) > 2:
-            return f"{article}{what} is not {self.passing[0]}"
-        return f"{article}{what} is {_or(self.failing)}"
+        failing, passing = ([each.strip("'") for each in values] for values in (self.failing, self.passing))
+        if len(passing) == 1 and len(failing) > 2:
+            return f"{article}{what} is not {passing[0]}"
+        return f"{article}{what} is {_or(failing)}"
 
 
 def conditions_of_table(variations: Iterable[Variation]) -> tuple[TableCondition, ...]:

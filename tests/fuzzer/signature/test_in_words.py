@@ -34,6 +34,10 @@ def raised(message: str, *frames: Frame, type: str = "tvm.error.InternalError") 
         (raised("Check failed: (a == b) is false: ", MUL), ("a check fails in `CreateMul`",)),
         (raised("Check failed: (a == b) is false: "), ()),
         (raised("Check failed: a == b (1 vs. 2) : No type", MUL), ("No type in `CreateMul`", "No type")),
+        (raised("Conv1dTranspose expects the output padding less than the strides, but the output padding is(1,) while "
+                "the strides are(1,)", type="ValueError"),
+         ("output padding (1) is not less than strides (1)", "output padding (1) for strides (1)",
+          "the output padding is not less than the strides")),
         (raised("No such call", CALLS), ("No such call in `CodeGenC::Dispatch_`", "No such call")),
         (raised("", MUL, type="AssertionError"),
          ("an assertion fails in `CreateMul`", "an assert fails in `CreateMul`")),

@@ -95,3 +95,8 @@ def test_where_one_value_passes_it_is_named() -> None:
 def test_operands_are_counted() -> None:
     rows = table({"operands": {"1": Answer.PASSES, "2": Answer.PASSES, "3": Answer.FAILS, "4": Answer.FAILS}})
     assert table_in_words(rows) == "the number of operands is 3 or 4"
+
+
+def test_texts_stand_without_quotes() -> None:
+    rows = table({"auto_pad": {"'SAME_LOWER'": Answer.FAILS, "'SAME_UPPER'": Answer.FAILS, "left out": Answer.PASSES}})
+    assert table_in_words(rows) == "auto_pad is SAME_LOWER or SAME_UPPER"
