@@ -39,8 +39,9 @@ FORMAT = 2
 JSON_NAME = "case.json"
 TENSORS_NAME = "tensors.safetensors"
 MOST_PARTS = 10_000
-"""The most inputs, nodes, outputs, operands of a node and so on. Cases of campaigns have up to eight nodes, those cut
-from real models have some hundred, and a whole model has up to 5,000 (`fuzzer.seeds.onnx.whole_model`)."""
+"""The most inputs, nodes, outputs, operands of a node, elements of an attribute and so on. Cases of campaigns have up
+to eight nodes, those cut from real models have some hundred, and a whole model has up to 5,000
+(`fuzzer.seeds.onnx.whole_model`)."""
 
 GIVEN = "given"
 """The name under which the second file has the bytes of a given model. No value of a graph has it: it has no digit."""
@@ -163,6 +164,9 @@ def _too_large(doc: CaseDoc) -> str:
         "symbols": len(doc.symbols),
         "operands of a node": max((len(node.args) for node in doc.nodes), default=0),
         "results of a node": max((len(node.results) for node in doc.nodes), default=0),
+        "elements of an attribute": max(
+            (_length(value) for node in doc.nodes for value in node.attrs.values()), default=0
+        ),
         "bindings": len(doc.also),
     }
     numbers = [n for sizes in (doc.sizes, *doc.also) for n in sizes.values()]
@@ -170,6 +174,10 @@ def _too_large(doc: CaseDoc) -> str:
     if any(abs(n) > MOST_SIZE for n in numbers):
         return f"a size is larger than {MOST_SIZE:,}"
     return next((f"{n:,} {what} are more than {MOST_PARTS:,}" for what, n in counts.items() if n > MOST_PARTS), "")
+
+
+def _length(value: Any) -> int:
+    return len(value) if isinstance(value, list) else 1
 
 
 def read(folder: Path) -> Case:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import ParamSpec, TypeVar
 
 import numpy as np
 
@@ -88,7 +89,7 @@ def _infer(node: Node, types: dict[str, TensorType]) -> tuple[Value, ...]:
     for name in node.args:
         if name not in types:
             raise Invalid(f"operand {name!r} is not defined before its use")
-    inferred = TABLE[node.op].results(tuple([types[name] for name in node.args]), node.attrs)
+    inferred = _applied(TABLE[node.op].results, tuple([types[name] for name in node.args]), node.attrs)
     if len(inferred) != len(node.results):
         raise Invalid(f"has {len(inferred)} results, not {len(node.results)}")
     results = tuple([Value(value.name, type) for value, type in zip(node.results, inferred, strict=True)])
@@ -99,6 +100,25 @@ def _infer(node: Node, types: dict[str, TensorType]) -> tuple[Value, ...]:
         _check_value(value, types)
         own.add(value.name)
     return results
+
+
+_UNFORESEEN = (ArithmeticError, LookupError, MemoryError, TypeError, ValueError)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _applied(rule: Callable[P, T], *operands: P.args, **attributes: P.kwargs) -> T:
+    """Apply a rule of a row to operands and attributes that no builder made. What the rule does not foresee is refused.
+
+    A row that is drawn or mutated is asked without this: there, such an error is a defect of the row, and ends the
+    test (`generators.builder`, `generators.mutate`)."""
+    try:
+        return rule(*operands, **attributes)
+    except Invalid:
+        raise
+    except _UNFORESEEN as error:
+        raise Invalid(f"no rule for these operands and attributes: {type(error).__name__}: {error}") from error
 
 
 def _check_value(value: Value, defined: Mapping[str, TensorType]) -> None:
@@ -124,7 +144,12 @@ def _check_forms(graph: Graph, types: Mapping[str, TensorType]) -> None:
             continue
         op = TABLE[node.op]
         place = f"nodes[{index}] ({node.op})"
-        if not op.expresses(node.form, tuple([types[name] for name in node.args]), node.attrs):
+        operands = tuple([types[name] for name in node.args])
+        try:
+            expressed = _applied(op.expresses, node.form, operands, node.attrs)
+        except Invalid as error:
+            raise Invalid(f"{place}: {error}") from error
+        if not expressed:
             raise Invalid(f"{place}: has no {node.form} form for these operands and attributes")
         layer = op.forms[node.form]
         if isinstance(layer, Layer) and not owned.issuperset(node.args[layer.inputs :]):

@@ -93,6 +93,10 @@ def faults_of_evidence(evidence: Evidence) -> Iterator[str]:
             yield f"evidence: there is no signal {code}"
         case MemoryAccess(distance=distance) if distance not in range(MOST_DISTANCE + 1):
             yield f"evidence: an access {distance} elements away"
+        case Mismatch() if min(evidence.output, evidence.elements, evidence.wrong) < 0:
+            yield "evidence: the position of an output, or a number of elements, is negative"
+        case SideEffect(aliases=aliases) if any(output < 0 for output, _ in aliases):
+            yield "evidence: the position of an output is negative"
         case Mutant(edits=edits) if edits and not _are_edits(edits):
             yield "evidence: the edits of the module are no list of numbers and nodes"
 

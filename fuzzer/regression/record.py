@@ -34,7 +34,11 @@ MOST_CASES, MOST_BYTES = 2000, 5_000_000
 """The most that `fuzz corpus keep` writes: cases, and bytes of the three files together."""
 
 DESCRIPTION, EXPECTED, CASES = "corpus.json", "expected.jsonl", "cases.zip"
-MOST_ENTRIES = 20_000
+MOST_NODES, MOST_UNPACKED = 50_000, 512 << 20
+"""The most calls that all cases have together, and the most bytes of their files. Cases of campaigns have up to eight
+calls each, and those cut from models some hundred."""
+
+_TOO_MANY_NODES = f"its cases have more than {MOST_NODES:,} calls together; keep fewer cases"
 _FIRST_TIME = (1980, 1, 1, 0, 0, 0)
 _LEVEL, _HEADERS = 9, 76  # bytes of the two headers of a member of an archive, without its name, which is in both
 _NAME = re.compile(r"[0-9a-f]{12}")
@@ -139,7 +143,9 @@ def _deflated(data: bytes) -> bytes:
 
 def write(folder: Path, description: Description, entries: Sequence[Entry], cases: Mapping[str, Case]) -> None:
     """Write a corpus, or replace the one that is there. Equal contents give equal files. Raise `Invalid` where it takes
-    `MOST_BYTES` or more, or cannot be written."""
+    `MOST_BYTES` or more, has cases of more than `MOST_NODES` calls together, or cannot be written."""
+    if sum(len(cases[entry.case].graph.nodes) for entry in entries) > MOST_NODES:
+        raise Invalid(f"{folder}: {_TOO_MANY_NODES}")
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive:
         for entry in entries:
@@ -168,10 +174,14 @@ def read(folder: Path) -> Corpus:
         raise Invalid(f"{folder / DESCRIPTION}: format {description.format} is not known; this version reads {FORMAT}")
     lanes = {name: _lane(folder / DESCRIPTION, name, plain) for name, plain in description.lanes.items()}
     lines = _text(folder / EXPECTED).splitlines()
-    if not 0 < len(lines) <= MOST_ENTRIES:
-        raise Invalid(f"{folder / EXPECTED}: {len(lines):,} cases; a corpus has 1 to {MOST_ENTRIES:,}")
+    if not 0 < len(lines) <= MOST_CASES:
+        raise Invalid(f"{folder / EXPECTED}: {len(lines):,} cases; a corpus has 1 to {MOST_CASES:,}")
     entries = [_decoded(folder / f"{EXPECTED}, line {number}", line, Entry) for number, line in enumerate(lines, 1)]
+    names: set[str] = set()
     for number, entry in enumerate(entries, 1):
+        if entry.case in names:
+            raise Invalid(f"{folder / EXPECTED}, line {number}: a second line of the case {entry.case!r}")
+        names.add(entry.case)
         unknown = {*entry.right, *entry.unsupported, *entry.fails} - lanes.keys()
         unknown |= set(entry.fails.values()) - description.failures.keys()
         if unknown or not _NAME.fullmatch(entry.case):
@@ -183,12 +193,20 @@ def read(folder: Path) -> Corpus:
 def _cases(path: Path, entries: Sequence[Entry]) -> dict[str, Case]:
     if path.is_symlink():
         raise Invalid(f"{path}: {LINK}")
-    found = {}
+    found: dict[str, Case] = {}
+    nodes = 0
     with Archive(path) as archive:
+        members = {name for entry in entries for name in _members(entry.case)}
+        if sum(map(archive.size, members & archive.names)) > MOST_UNPACKED:
+            raise Invalid(f"{path}: its cases take more than {MOST_UNPACKED >> 20} MiB together")
         for entry in entries:
             graph, tensors = _members(entry.case)
             text, values = archive.read(graph, MOST_DOCUMENT), archive.read(tensors, MOST_TENSORS)
-            found[entry.case] = case_file.decode(text, values, f"{path}/{entry.case}")
+            case = case_file.decode(text, values, f"{path}/{entry.case}")
+            nodes += len(case.graph.nodes)
+            if nodes > MOST_NODES:
+                raise Invalid(f"{path}: {_TOO_MANY_NODES}")
+            found[entry.case] = case
     return found
 
 

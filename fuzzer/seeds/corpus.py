@@ -5,6 +5,7 @@ The campaign runs each case once unchanged, and later draws mutations of it (`fu
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from fuzzer.system.files import make_folder, write_folder
@@ -20,6 +21,17 @@ def cases(campaign: Path) -> dict[str, Case]:
     """The cases by name, sorted; empty where the campaign has no corpus. Raise `Invalid` with one line that describes
     what is wrong and where."""
     return {name: case_file.read(campaign / FOLDER / name) for name in names(campaign)}
+
+
+def readable(campaign: Path, left_out: Callable[[str], object]) -> dict[str, Case]:
+    """The same, without the cases that cannot be read; `left_out` is called with one line for each of them."""
+    found = {}
+    for name in names(campaign):
+        try:
+            found[name] = case_file.read(campaign / FOLDER / name)
+        except Invalid as error:
+            left_out(f"left out: {error}")
+    return found
 
 
 def names(campaign: Path) -> list[str]:

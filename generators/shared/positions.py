@@ -14,12 +14,14 @@ LONGEST = 1 << 12
 
 
 def ways(how: str, old: int, new: int, scale: float, roi: tuple[float, float]) -> list[Array]:
-    """The positions of the new pixels along an axis, computed in float64 and float32, with quotients and products."""
-    return [
-        _positions(how, old, new, dtype(scale), dtype(roi[0]), dtype(roi[1]), quotient)
-        for dtype in (np.float64, np.float32)
-        for quotient in (True, False)
-    ]
+    """The positions of the new pixels along an axis, computed in float64 and float32, with quotients and products. They
+    may be infinite or no numbers where the region is large."""
+    with np.errstate(all="ignore"):
+        return [
+            _positions(how, old, new, dtype(scale), dtype(roi[0]), dtype(roi[1]), quotient)
+            for dtype in (np.float64, np.float32)
+            for quotient in (True, False)
+        ]
 
 
 def _positions(how: str, old: int, new: int, scale: Any, low: Any, high: Any, quotient: bool) -> Array:
@@ -63,6 +65,8 @@ def is_certain(
     """Whether the nearest pixels, and those outside the image, are the same however positions are rounded. Positions
     that are computed exactly may lie between two pixels, if the formula has few steps (`exact`)."""
     wide = np.stack([way.astype(np.float64) for way in ways])
+    if not np.isfinite(wide).all():
+        return False
     slack = np.where((wide == wide[0]).all(0) & exact, 0, 1e-5 * (1 + np.abs(wide[0])))
     around = np.concatenate([wide - slack, wide, wide + slack])
     views = []

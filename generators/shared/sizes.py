@@ -8,6 +8,9 @@ from generators.builder import Builder
 from generators.graph import Invalid
 from generators.symbolic import formula
 
+MOST_FACTOR = 10**10
+"""By no larger number a row multiplies a size: the product could not be a whole number."""
+
 
 def product(sizes: Iterable[int]) -> int:
     out = 1

@@ -82,6 +82,15 @@ def changed(**fields: object) -> bytes:
     return json.dumps({**json.loads(TEXT), **fields}).encode()
 
 
+def test_a_long_list_in_an_attribute_is_refused() -> None:
+    nodes = json.loads(TEXT)["nodes"]
+    nodes[0]["attrs"] = {"shape": [1] * 10_001}
+    assert (
+        refusal(changed(nodes=nodes), ARRAYS)
+        == "crashes/x/case.json: 10,001 elements of an attribute are more than 10,000"
+    )
+
+
 # --- round trip
 
 

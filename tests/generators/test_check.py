@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from generators.builder import Builder
 from generators.case_file import decode, encode
 from generators.check import check, retyped
+from generators.choice import NumpySource
 from generators.domain import NONZERO, POSITIVE, Domain, distinct, index, within
 from generators.graph import (
     Array,
@@ -28,6 +30,8 @@ from generators.graph import (
     TensorType,
     Value,
 )
+from generators.op import Types
+from generators.table import TABLE
 
 
 def value(name: str, type: str) -> Value:
@@ -516,3 +520,17 @@ def test_nonsensical_attributes_raise_invalid(op: str, type: str, attrs: Attrs) 
     call = node(op, "x0", attrs, value("v0", type))
     array = np.zeros(x.type.sizes, x.type.dtype.numpy)
     assert refusal(Case(Graph((Input(x),), (call,), ("v0",)), {"x0": array})).startswith(f"nodes[0] ({op}): ")
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, OverflowError, IndexError, KeyError, MemoryError, TypeError])
+def test_what_a_rule_does_not_foresee_is_refused_in_a_file_and_shown_while_drawing(
+    monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    def infer(types: Types, attrs: Attrs) -> TensorType:
+        raise error("of this rule")
+
+    row = replace(TABLE["relu"], infer=infer)
+    monkeypatch.setattr("generators.check.TABLE", {"relu": row})
+    assert refusal(GOOD).startswith(f"nodes[0] (relu): no rule for these operands and attributes: {error.__name__}: ")
+    with pytest.raises(error):
+        Builder(NumpySource(1)).grow(row)

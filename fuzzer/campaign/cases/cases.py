@@ -23,6 +23,7 @@ from fuzzer.campaign.plan.test_numbers import Share
 from fuzzer.cases.open_sizes import at_each_size
 from fuzzer.seeds import corpus
 from fuzzer.system.files import open_plain, opened_folder
+from fuzzer.system.terminal import say
 from generators.choice import ChoiceSource
 from generators.dialect import dialect_named
 from generators.drawn_graph import DrawnGraph
@@ -157,7 +158,7 @@ def case_source(settings: Settings, seed: int) -> CaseSource:
     if settings.around:
         cases = settings.around.pieces
     else:
-        found = corpus.cases(settings.campaign) if settings.draws_all_operators else {}
+        found = corpus.readable(settings.campaign, say) if settings.draws_all_operators else {}
         cases = {name: case for name, case in found.items() if case.graph.dialect in settings.dialects}
     unchanged = UnchangedCases(settings.campaign / corpus.FOLDER, cases, settings.share)
     return CaseSource(settings, seed, list(cases.values()), unchanged)

@@ -9,11 +9,12 @@ import msgspec
 
 from fuzzer.campaign.store import index
 from fuzzer.campaign.store.index import Index
-from fuzzer.campaign.store.layout import FOLDER_FILES, PARKED, WAITING, check_folders, findings_in
+from fuzzer.campaign.store.layout import FOLDER_FILES, FOLDERS, PARKED, WAITING, check_folders, findings_in
 from fuzzer.campaign.store.presence import why_no_index
 from fuzzer.campaign.store.store import Store
 from fuzzer.campaign.triage.waiting import Queue
 from fuzzer.findings import finding_file
+from fuzzer.seeds import corpus
 from fuzzer.system.files import copy_folder, make_folder
 from generators import case_file
 from generators.graph import Invalid
@@ -32,20 +33,22 @@ class Merged(msgspec.Struct, frozen=True):
 def merge(sources: Sequence[Path], into: Path) -> list[Merged]:
     """Merge the sources into a campaign, which may exist already. Merging again changes nothing.
 
-    Sources may be running. Raises `Invalid` where one is no campaign, or has an index or a finding that cannot be
-    read. This is checked before anything is written.
+    Sources may be running. Raises `Invalid` where one is no campaign, or has an index, a finding or a case of its
+    corpus that cannot be read, and where the result would lie in a source. This is checked before anything is written.
     """
     for source in sources:
         if not (source / index.NAME).exists():
             raise Invalid(why_no_index(source))
-        if source.resolve() == into.resolve():
-            raise Invalid(f"{source}: a campaign cannot be merged into itself")
+        own = (source, *(source / name for name in FOLDERS))
+        if into.resolve() == own[0].resolve() or any(into.resolve().is_relative_to(each.resolve()) for each in own[1:]):
+            raise Invalid(f"{source}: a campaign cannot be merged into itself or one of its own folders")
         check_folders(source)
         with Index(source, writes=False) as theirs:
             theirs.check()
         _check_names(source)
         for name in ("crashes", "corpus", WAITING, PARKED):
             _check_links(source / name)
+        _check_cases(source, into)
     with Store(into, None) as store:
         return [bring(source, store) for source in sources]
 
@@ -56,6 +59,13 @@ def _check_links(folders: Path) -> None:
         for path in (folder, *(() if folder.is_symlink() else folder.glob("*"))):
             if path.is_symlink():
                 raise Invalid(f"{path}: {LINK}")
+
+
+def _check_cases(source: Path, into: Path) -> None:
+    """Read the cases of the corpus that would be added. Raise `Invalid` where one cannot be read."""
+    for path in sorted((source / corpus.FOLDER).glob(f"*/{case_file.JSON_NAME}")):
+        if not (into / corpus.FOLDER / path.parent.name).exists():
+            case_file.read(path.parent)
 
 
 def _check_names(source: Path) -> None:

@@ -110,7 +110,7 @@ def _range(call: Call) -> TensorType:
     require(delta != 0, "delta must not be 0")
     steps = (limit - start) / delta
     require(steps < 2**20, f"{steps} numbers are too many")
-    return TensorType(dtype, (max(math.ceil(steps), 0),))
+    return TensorType(dtype, (math.ceil(max(steps, 0.0)),))
 
 
 def _range_attributes(source: ChoiceSource, call: Call) -> Attrs:

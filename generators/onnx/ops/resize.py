@@ -15,7 +15,7 @@ from generators.onnx.ops.operands import float32
 from generators.onnx.schema import Schema
 from generators.op import NUMBERS, SIZES, one_of, require
 from generators.shared.positions import LONGEST, ROUNDED, is_certain, ways
-from generators.shared.sizes import product
+from generators.shared.sizes import MOST_FACTOR, product
 
 _SCALES = tuple(map(float32, (2.0, 2.0, 0.5, 1.5, 0.75, 3.0, 1.0, 2.5, 1.3, 0.3)))
 _ROOM = 2048
@@ -51,6 +51,7 @@ def _numbers(call: Call, name: str) -> tuple[float, ...]:
 
 
 def _scaled(size: int, scale: float) -> int:
+    require(scale <= MOST_FACTOR, f"a scale of {scale} is larger than any size")
     over, under = scale.as_integer_ratio()
     rounded = int(np.floor(np.float32(int(size)) * np.float32(scale)))
     require(int(size) * over // under == rounded, f"the new size of {size} by {scale} is a matter of rounding")

@@ -22,17 +22,18 @@ def _reshape(call: Call) -> TensorType:
     """A size of 0 stands for the operand's size at that place, unless allowzero is 1; -1 for what is left."""
     x, wanted = call.first, call.integers("shape") or ()
     copies = not (call.has("allowzero") and call.integer("allowzero"))
-    require(wanted.count(-1) <= 1 and min(wanted, default=0) >= -1, f"{list(wanted)} is no shape")
+    text = str(list(wanted))
+    require(wanted.count(-1) <= 1 and min(wanted, default=0) >= -1, f"{text} is no shape")
     require(copies or not (0 in wanted and -1 in wanted), "with allowzero, 0 and -1 exclude each other")
     sizes: list[int] = []
     for place, size in enumerate(wanted):
-        require(not (copies and size == 0) or place < x.rank, f"0 at place {place} of {list(wanted)} copies no size")
+        require(not (copies and size == 0) or place < x.rank, f"0 at place {place} of {text} copies no size")
         sizes.append(x.sizes[place] if copies and size == 0 else size)
     known = product(size for size in sizes if size != -1)
     if -1 in sizes:
-        require(known > 0 and x.numel % known == 0, f"{x} does not fit {list(wanted)}")
+        require(known > 0 and x.numel % known == 0, f"{x} does not fit {text}")
         sizes[sizes.index(-1)] = _rest(x, sizes)
-    require(product(sizes) == x.numel, f"{x} does not fit {list(wanted)}")
+    require(product(sizes) == x.numel, f"{x} does not fit {text}")
     return x.with_shape(*sizes)
 
 
@@ -179,11 +180,12 @@ def _some_ones(b: Builder, schema: Schema) -> tuple[Value, ...]:
 def _expand(call: Call) -> TensorType:
     """The operand broadcasts with a tensor of the given shape: sizes may be 1 in either."""
     x, shape = call.first, call.integers("shape") or ()
-    require(min(shape, default=0) >= 0, f"{list(shape)} is no shape")
+    text = str(list(shape))
+    require(min(shape, default=0) >= 0, f"{text} is no shape")
     rank = max(x.rank, len(shape))
     ours, theirs = ((1,) * (rank - len(sizes)) + tuple(sizes) for sizes in (x.sizes, shape))
     for mine, other in zip(ours, theirs, strict=True):
-        require(1 in (mine, other) or mine == other, f"{x} does not expand to {list(shape)}")
+        require(1 in (mine, other) or mine == other, f"{x} does not expand to {text}")
     return x.with_shape(*(mine if other == 1 else other for mine, other in zip(ours, theirs, strict=True)))
 
 

@@ -143,6 +143,9 @@ def _transposed(nd: int) -> Infer:
         strides, dilation, padding, extra = (
             ints_of(attrs, key) for key in ("strides", "dilation", "padding", "output_padding")
         )
+        dimensions = len(strides) == len(dilation) == len(extra) == nd and len(padding) == 2 * nd
+        require(dimensions, f"takes numbers of {nd} dimensions")
+        require(min(*strides, *dilation) > 0 and min(padding) >= 0, "strides and dilations are positive")
         sizes = []
         for axis, (size, length) in enumerate(zip(x.sizes[2:], weight.sizes[2:], strict=True)):
             require(0 <= extra[axis] < strides[axis], "output_padding is below the stride")

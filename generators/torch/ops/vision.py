@@ -27,7 +27,7 @@ from generators.op import (
     optional,
     require,
 )
-from generators.shared.sizes import product
+from generators.shared.sizes import MOST_FACTOR, product
 from generators.torch.ops.guard import clamped
 from generators.torch.ops.keywords import more
 from generators.torch.ops.operands import one
@@ -51,6 +51,7 @@ def _each(attr: Attr, rank: int) -> list[int | float]:
 
 def _scaled(size: int, scale: float) -> int:
     """The size, which PyTorch computes in double precision and rounds towards zero."""
+    require(abs(scale) <= MOST_FACTOR, f"a scale of {scale} is larger than any size")
     over, under = scale.as_integer_ratio()
     return size * over // under if 0 < under <= 64 and over >= 0 else int(int(size) * scale)
 

@@ -50,6 +50,18 @@ def test_what_is_brought_while_a_campaign_is_on_its_way_is_run_by_its_next_run(t
     assert run(tmp_path, range(8, 10)) == ["", ""]
 
 
+def test_a_case_that_cannot_be_read_is_left_out_with_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    brought(tmp_path, "relu", "neg")
+    bad = tmp_path / corpus.FOLDER / "net-neg" / case_file.JSON_NAME
+    bad.write_text("garbage")
+    source = case_source(Settings(tmp_path, 1), 1)
+    assert [case.graph.nodes[0].op for case in source.corpus] == ["relu"]
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"left out: {bad}: ")
+
+
 def test_a_test_that_is_repeated_gets_its_case_again(tmp_path: Path) -> None:
     """The campaign was killed in the middle of tests 1 and 2."""
     brought(tmp_path, "abs", "exp", "neg", "relu")

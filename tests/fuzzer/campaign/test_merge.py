@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sqlite3
@@ -11,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from graphs_by_hand import case_of
 
 from fuzzer.campaign.run.merge import Merged, merge
 from fuzzer.campaign.store.index import Index
@@ -20,6 +22,7 @@ from fuzzer.campaign.store.store import Store, repair
 from fuzzer.campaign.triage.waiting import Queue
 from fuzzer.findings import finding_file
 from fuzzer.lanes import TORCH
+from fuzzer.seeds import corpus
 from fuzzer.system.machine_facts import MachineFacts
 from fuzzer.triage.investigate import Investigated, Sighting
 from fuzzer.watching.finding_summary import found_at
@@ -274,3 +277,23 @@ def test_another_finding_of_that_name_is_not_replaced(tmp_path: Path, make: Make
 def test_all_files_of_shipped_findings_are_copied() -> None:
     shipped = Path(__file__).parents[3] / "crashes"
     assert {path.name for path in shipped.glob("*/*")} <= FOLDER_FILES
+
+
+@pytest.mark.parametrize("damage", ["garbage", json.dumps({"format": 2, "dialect": "torch"})])
+def test_a_case_of_the_corpus_that_cannot_be_read_is_refused_before_anything_is_written(
+    tmp_path: Path, damage: str
+) -> None:
+    a, into = campaign(tmp_path / "a", 1, 3), tmp_path / "c"
+    corpus.add(a, "good", case_of({"x0": "float32[2]"}, [("v0", "relu", "x0")], "v0"))
+    shutil.copytree(a / "corpus" / "good", a / "corpus" / "bad")
+    (a / "corpus" / "bad" / "case.json").write_text(damage)
+    with pytest.raises(Invalid, match=r"corpus/bad/case\.json: "):
+        merge([a], into)
+    assert not into.exists()
+
+
+@pytest.mark.parametrize("folder", ["crashes", "corpus", "crashes/x", "waiting"])
+def test_a_campaign_is_not_merged_into_its_own_folders(tmp_path: Path, folder: str) -> None:
+    a = campaign(tmp_path / "a", 1, 3)
+    with pytest.raises(Invalid, match="into itself or one of its own folders"):
+        merge([a], a / folder)

@@ -49,6 +49,14 @@ CHANGES: dict[str, tuple[Changed, str]] = {
         lambda doc: doc.update(machines=[{"os": "o", "processor": "p"}] * 17),
         r"Expected `array` of length <= 16 .* at `\$\.machines`",
     ),
+    "negative output": (
+        lambda doc: doc.update(evidence={"mismatch": {"output": -5, "expected": "1.0", "actual": "2.0"}}),
+        "evidence: the position of an output, or a number of elements, is negative",
+    ),
+    "negative output that shares memory": (
+        lambda doc: doc.update(evidence={"side_effect": {"aliases": [[-1, "x0"]]}}),
+        "evidence: the position of an output is negative",
+    ),
     "no evidence": (lambda doc: doc.update(evidence={}), "evidence: 0 fields are set, not one"),
     "dtype of an access": (
         lambda doc: doc.update(evidence={"memory_access": access(dtype='x"; import os')}),

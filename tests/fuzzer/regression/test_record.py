@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import zipfile
 from pathlib import Path
 
@@ -127,11 +129,28 @@ def test_a_name_that_leads_elsewhere_is_refused(folder: Path) -> None:
 
 
 def test_an_empty_or_endless_list_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record, "MOST_ENTRIES", 1)
+    monkeypatch.setattr(record, "MOST_CASES", 1)
     with pytest.raises(Invalid, match="2 cases; a corpus has 1 to 1"):
         read(folder)
     (folder / EXPECTED).write_text("")
     with pytest.raises(Invalid, match="0 cases"):
+        read(folder)
+
+
+def test_a_second_line_of_a_case_is_refused(folder: Path) -> None:
+    path = folder / EXPECTED
+    first = path.read_text().splitlines()[0]
+    path.write_text(path.read_text() + first + "\n")
+    number, name = len(path.read_text().splitlines()), json.loads(first)["case"]
+    with pytest.raises(Invalid) as caught:
+        read(folder)
+    assert str(caught.value) == f"{path}, line {number}: a second line of the case {name!r}"
+
+
+@pytest.mark.parametrize(("bound", "why"), [("MOST_NODES", "calls together"), ("MOST_UNPACKED", "MiB together")])
+def test_all_cases_together_are_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch, bound: str, why: str) -> None:
+    monkeypatch.setattr(record, bound, 1)
+    with pytest.raises(Invalid, match=f"^{re.escape(str(folder / CASES))}: .*{why}"):
         read(folder)
 
 

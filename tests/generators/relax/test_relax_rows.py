@@ -35,6 +35,16 @@ RESIZED: Attrs = {
     "out_dtype": None,
 }
 
+
+def transposed_refused(nd: int) -> list[tuple[Attrs, str]]:
+    """Attributes of a transposed convolution: each of its lists is too short, or has a number that is too small."""
+    one, none = (1,) * nd, (0,) * nd
+    good: Attrs = {"strides": one, "padding": none * 2, "output_padding": none, "dilation": one, "groups": 1}
+    lists = ("strides", "padding", "output_padding", "dilation")
+    short: list[tuple[Attrs, str]] = [({**good, key: ()}, f"takes numbers of {nd} dimensions") for key in lists]
+    return [*short, ({**good, "dilation": none}, "are positive"), ({**good, "padding": (-1,) * 2 * nd}, "are positive")]
+
+
 RESULTS: tuple[tuple[str, tuple[str, ...], Attrs, tuple[str, ...]], ...] = (
     ("add", ("float32[2,3]", "float32[3]"), {}, ("float32[2,3]",)),
     ("equal", ("int64[2,1]", "int64[3]"), {}, ("bool[2,3]",)),
@@ -110,6 +120,11 @@ REFUSED: tuple[tuple[str, tuple[str, ...], Attrs, str], ...] = (
     ("add", ("float32[2]", "float16[2]"), {}, "operands of several dtypes"),
     ("add", ("float32[0]", "float32[0]"), {}, "has no elements"),
     ("exp", ("int32[2]",), {}, "is not defined for int32"),
+    *(
+        (f"nn.conv{nd}d_transpose", (f"float32[1,2{',3' * nd}]", f"float32[2,1{',2' * nd}]"), attrs, why)
+        for nd in (1, 2, 3)
+        for attrs, why in transposed_refused(nd)
+    ),
     ("clip", ("float32[2]",), {"min": 2.0, "max": 1.0}, "min is above max"),
     ("reshape", ("float32[5]",), {"shape": (2, -1)}, "do not part into rows of 2"),
     ("permute_dims", ("float32[2,3]",), {"axes": (0, 0)}, "name one twice"),

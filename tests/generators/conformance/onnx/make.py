@@ -29,6 +29,7 @@ RESULTS: Table = [
     ("Range-11", "", {"T": "int64", "start": 1, "limit": 8, "delta": 3}, "int64[3]"),
     ("Range-11", "", {"T": "float32", "start": 1.0, "limit": 0.0, "delta": -0.25}, "float32[4]"),
     ("Range-11", "", {"T": "int16", "start": 0, "limit": 5, "delta": -1}, "int16[0]"),
+    ("Range-11", "", {"T": "float64", "start": 1e308, "limit": -1e308, "delta": 1e-9}, "float64[0]"),
     ("OneHot-9", "int64[2,3] float32[2]", {"T2": "int32", "depth": 4}, "float32[2,3,4]"),
     ("OneHot-11", "float32[2,3] int64[2]", {"T2": "int64", "depth": 4, "axis": -3}, "int64[4,2,3]"),
 ]

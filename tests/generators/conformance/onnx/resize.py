@@ -10,6 +10,8 @@ CROP = {"coordinate_transformation_mode": "tf_crop_and_resize", "mode": "linear"
 
 REFUSED: Table = [
     ("Upsample-9", X, {"scales": (1.0, 1.0, 0.5, 1.0)}, "scales are 1 or more"),
+    ("Upsample-9", X, {"scales": (1.0, 1e308, 1.0, 1.0)}, "is larger than any size"),
+    ("Resize-13", X, {"scales": (1.0, 1.0, 1e308, 1.0)}, "is larger than any size"),
     ("Resize-13", X, {}, "takes either scales or sizes"),
     ("Resize-13", X, {"scales": (2.0,)}, "takes 4 numbers"),
     ("Resize-13", X, {"scales": (1.0, 1.0, 0.1, 1.0)}, "would have no elements"),
