@@ -41,8 +41,11 @@ def lab(monkeypatch: pytest.MonkeyPatch) -> FakeLab:
 
 @pytest.fixture
 def finding(tmp_path: Path) -> Path:
-    """A shipped finding, as if this user had made it here."""
+    """A shipped finding without its scope, as if this user had made it here."""
     folder = Path(shutil.copytree(SHIPPED, tmp_path / "crashes" / SHIPPED.name))
+    document = json.loads((folder / "finding.json").read_text())
+    del document["scope"]
+    (folder / "finding.json").write_text(json.dumps(document))
     (folder / made_here.NAME).write_bytes(made_here.mark(plain_files(folder, made_here.MARKED)))
     return folder
 

@@ -165,7 +165,7 @@ def test_a_token_that_others_may_read(fuzz: Fuzz, finding: Draft, tmp_path: Path
 def test_a_token_that_is_none(
     fuzz: Fuzz, finding: Draft, server: GitHubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("GITHUB_TOKEN", "wrong")
+    monkeypatch.setenv("GITHUB_TOKEN", "no-token-of-this-server")
     arguments = ("file", finding.folder, "--submit", "--repo", REPO, "--base-url", server.url)
     refused(fuzz(*arguments), DENIED, "/apache/tvm: 401 Bad credentials")
 
