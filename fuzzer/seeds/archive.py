@@ -21,9 +21,19 @@ MAX_READ = 32 << 20
 """The most bytes of one read. zipfile reads the whole list of members at once, before the members can be counted."""
 MOST_TIMES = 64
 ALWAYS = 1 << 20
+MOST_ARCHIVE = 16 << 30
+"""The largest archive that is read."""
+
 """A member may be `MOST_TIMES` as large as the archive, and has `ALWAYS` bytes always. torch.export.save does not
 compress."""
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError, ValueError)
+
+
+def bytes_on_disk(status: os.stat_result) -> int:
+    """The bytes that a file has without its holes, which cost nobody anything, and must not permit more work; its size
+    where the file system does not say how many blocks it has. At most `MOST_ARCHIVE`."""
+    taken = 512 * status.st_blocks or status.st_size
+    return min(status.st_size, taken, MOST_ARCHIVE)
 
 
 class _File(io.BufferedReader):
@@ -43,6 +53,8 @@ class Archive:
         self._path = path
         try:
             self._file = _File(io.FileIO(_opened(path)))
+            if (size := os.fstat(self._file.fileno()).st_size) > MOST_ARCHIVE:
+                raise ValueError(f"it has {size:,} bytes, more than {MOST_ARCHIVE:,}")
             self._zip = zipfile.ZipFile(self._file)
         except _BROKEN as error:
             raise self._broken(error) from None
@@ -67,7 +79,7 @@ class Archive:
     def read(self, name: str, most: int) -> bytes:
         """Read a member. Raise `Invalid` where it has more than `most` bytes, whatever size the archive states, or is
         compressed as no model is."""
-        most = min(most, max(ALWAYS, MOST_TIMES * os.fstat(self._file.fileno()).st_size))
+        most = min(most, max(ALWAYS, MOST_TIMES * bytes_on_disk(os.fstat(self._file.fileno()))))
         try:
             with self._zip.open(name) as member:
                 parts = list(_parts(member, most))

@@ -18,6 +18,7 @@ from typing import IO
 
 import msgspec
 
+from fuzzer.seeds.archive import bytes_on_disk
 from fuzzer.system import confinement, no_network
 from fuzzer.system.child_environment import anonymous
 from fuzzer.system.environment import MachineLacks
@@ -46,8 +47,9 @@ class Limits:
 
 
 def limits_of(*paths: Path) -> Limits:
-    """What small files may take, and more in proportion for large ones: 8 GiB and 120 s for one of 2 GiB."""
-    size = sum(path.stat().st_size for path in paths)
+    """What small files may take, and more in proportion for large ones: 8 GiB and 120 s for one of 2 GiB. Holes of a
+    file do not count, nor what is above `MOST_ARCHIVE`."""
+    size = sum(bytes_on_disk(path.stat()) for path in paths)
     return Limits((2 << 30) + 3 * size, 30 + 45 * size // (1 << 30))
 
 
@@ -126,10 +128,16 @@ def limit_child(parent: int, limits: Limits) -> IO[bytes]:
     to which it writes its answer. What libraries print to stdout goes to stderr, so that it is not mistaken for the
     answer."""
     die_with_parent(parent)
-    resource.setrlimit(resource.RLIMIT_AS, (limits.memory, limits.memory))
-    resource.setrlimit(resource.RLIMIT_CPU, (limits.cpu_seconds, limits.cpu_seconds))
+    _limit(resource.RLIMIT_AS, limits.memory)
+    _limit(resource.RLIMIT_CPU, limits.cpu_seconds)
     no_network.enter()
     confinement.enter([])
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     return answers
+
+
+def _limit(kind: int, most: int) -> None:
+    """Set a limit of this process, or keep the one that it has (`ulimit`) where that is lower."""
+    lowest = min([most, *(limit for limit in resource.getrlimit(kind) if limit != resource.RLIM_INFINITY)])
+    resource.setrlimit(kind, (lowest, lowest))

@@ -17,6 +17,7 @@ import msgspec
 from fuzzer.campaign.store.schema import MIGRATIONS
 from fuzzer.campaign.store.side_files import require_own_files
 from fuzzer.campaign.store.trust import bound, version_of, why_not_trusted
+from fuzzer.system.files import sync_folder
 from fuzzer.system.terminal import campaign_option, command
 from generators.graph import Invalid
 
@@ -117,7 +118,7 @@ def _opened(path: Path, how: str, writes: bool) -> sqlite3.Connection:
         bound(db)
         version = _trusted_version(db, path)
         if writes:
-            _prepare_to_write(db, version)
+            _prepare_to_write(db, version, path)
         else:
             _require_newest(version, path)
     except BaseException:
@@ -165,10 +166,12 @@ def _require_newest(version: int, path: Path) -> None:
         raise Invalid(f"{path}: schema {version} is older than this version; `fuzz status --repair` brings it up")
 
 
-def _prepare_to_write(db: sqlite3.Connection, version: int) -> None:
+def _prepare_to_write(db: sqlite3.Connection, version: int, path: Path) -> None:
     db.execute(f"PRAGMA synchronous = {SYNCHRONOUS}")
     db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # only changes a file that is new
     db.execute("PRAGMA journal_mode = WAL")
+    if version == 0:
+        sync_folder(path.parent)  # else the journal of the first page may be back after a loss of power
     db.execute("PRAGMA cache_size = -500")  # KiB: rows are appended, and the system caches the file
     if version < len(MIGRATIONS):  # in one transaction, so that no reader meets a schema in between
         steps = "".join(MIGRATIONS[version:])

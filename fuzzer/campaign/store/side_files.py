@@ -2,7 +2,11 @@
 
 SQLite follows links there: it writes the write-ahead log, and truncates the shared memory. A rollback journal may end
 with the name of a super-journal, which SQLite deletes, wherever it is. difftvm attaches no database to another, so that
-its own journals have no such name. What a killed run of difftvm leaves passes.
+its own journals have no such name.
+
+A rollback journal is written over the database when it is next opened, wherever it came from, and says how large the
+database becomes. The databases of difftvm have a write-ahead log instead, from their first page on. So the only
+rollback journal that a killed run leaves is of a database that was empty; it passes.
 """
 
 from __future__ import annotations
@@ -17,7 +21,11 @@ from generators.plain_file import NO_FILE
 SUFFIXES = ("-journal", "-wal", "-shm")
 
 _MAGIC = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
-"""A journal ends with these bytes where the name of a super-journal stands before them."""
+"""A journal ends with these bytes where the name of a super-journal stands before them. It begins with them where it is
+complete; SQLite replays no other."""
+
+_SIZE_BEFORE = slice(16, 20)
+"""Where a journal says how many pages the database had, at its place in sqlite.org/fileformat."""
 
 
 def require_own_files(path: Path) -> None:
@@ -49,6 +57,10 @@ def _require_own(beside: Path) -> None:
         raise Invalid(f"{beside}: {SECOND_NAME}; remove this one")
     if beside.name.endswith("-journal") and _names_another(beside):
         raise Invalid(f"{beside}: it names another file, which SQLite would delete; remove this journal")
+    if beside.name.endswith("-journal") and _replaces_pages(beside):
+        raise Invalid(
+            f"{beside}: SQLite would write it over the database, and difftvm makes no such journal; remove it"
+        )
 
 
 def _names_another(journal: Path) -> bool:
@@ -60,3 +72,13 @@ def _names_another(journal: Path) -> bool:
             return size > len(_MAGIC) and file.read() == _MAGIC
     except FileNotFoundError:
         return False
+
+
+def _replaces_pages(journal: Path) -> bool:
+    """Whether SQLite would replay it on a database that had pages."""
+    try:
+        with open_plain(journal, "rb") as file:
+            header = file.read(_SIZE_BEFORE.stop)
+    except FileNotFoundError:
+        return False
+    return header.startswith(_MAGIC) and any(header[_SIZE_BEFORE])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -101,12 +103,31 @@ def test_a_journal_that_another_process_removes_while_it_is_looked_at_is_no_erro
     assert not journal.exists()
 
 
-def test_what_a_killed_run_leaves_is_read(tmp_path: Path) -> None:
-    database = database_of(writes, tmp_path / "campaign")
-    write_journal(database, "")
-    require_own_files(database)
-    writes(database)
-    assert is_sound(database.parent)
+@WAYS
+@pytest.mark.parametrize("pages", [None, 1, 2**32 - 1])
+def test_a_rollback_journal_is_not_written_over_the_database(
+    tmp_path: Path, way: Callable[[Path], None], pages: int | None
+) -> None:
+    database = database_of(way, tmp_path / "campaign")
+    write_journal(database, "", pages)
+    before = database.read_bytes()
+    with pytest.raises(Invalid, match=r"-journal: SQLite would write it over the database, .* remove it"):
+        way(database)
+    assert database.read_bytes() == before
+
+
+@pytest.mark.parametrize("way", [writes, files])
+@pytest.mark.parametrize("first_page", [False, True])
+def test_what_a_killed_run_leaves_is_read(tmp_path: Path, way: Callable[[Path], None], first_page: bool) -> None:
+    """It was killed when it made the database: before its first page, or before the journal was removed."""
+    database = tmp_path / NAME
+    with closing(sqlite3.connect(database)) as db:
+        if first_page:
+            db.execute("PRAGMA journal_mode = WAL")
+    write_journal(database, "", 0)
+    way(database)
+    assert is_sound(tmp_path) is (way is writes)
+    assert not database.with_name(f"{NAME}-journal").exists()
 
 
 def test_the_lock_of_a_ledger_makes_no_file_through_a_link(tmp_path: Path) -> None:
