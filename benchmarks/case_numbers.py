@@ -39,7 +39,7 @@ LISTS: tuple[tuple[Scalar, ...], ...] = (
 VALUES: tuple[Attr, ...] = (*SCALARS, *LISTS)
 MOST_SECONDS, MOST_BYTES = 1.0, 4 << 30
 MOST_PLACES = 3
-"""Of a longer list, only so many elements are changed."""
+"""The most elements of a list that are changed."""
 
 TRIES = 100
 
@@ -55,17 +55,17 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What a rule said to the attributes `changed`: "" is an answer, "refused" is `Invalid`, else the error."""
+    """What a rule answers to the attributes `changed`: "" is an answer, "refused" is `Invalid`, else the error."""
 
     op: str
     changed: str
-    said: str
+    answer: str
     seconds: float
 
     @property
     def fault(self) -> str:
-        if self.said not in ("", "refused"):
-            return self.said
+        if self.answer not in ("", "refused"):
+            return self.answer
         return f"it takes {self.seconds:.1f} s" if self.seconds > MOST_SECONDS else ""
 
 
@@ -76,7 +76,7 @@ def main() -> None:
     counts, most, faults = Counter[str](), 0.0, 0
     for call in calls(options.every):
         for each in answers(call):
-            counts[each.said if each.said in ("", "refused") else "error"] += 1
+            counts[each.answer if each.answer in ("", "refused") else "error"] += 1
             most = max(most, each.seconds)
             if each.fault:
                 faults += 1
@@ -122,12 +122,12 @@ def answers(call: Call) -> Iterator[Answered]:
         began = time.process_time()
         try:
             call.op.results(call.types, {**call.attrs, key: value})
-            said = ""
+            answer = ""
         except Invalid:
-            said = "refused"
+            answer = "refused"
         except Exception as error:
-            said = f"{type(error).__name__}: {error}"
-        yield Answered(call.op.name, f"{key}={value!r}", said, time.process_time() - began)
+            answer = f"{type(error).__name__}: {error}"
+        yield Answered(call.op.name, f"{key}={value!r}", answer, time.process_time() - began)
 
 
 def changes(attrs: Attrs) -> Iterator[tuple[str, Attr]]:
