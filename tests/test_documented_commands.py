@@ -53,6 +53,28 @@ def test_the_documents_have_commands() -> None:
     assert len(list(documented())) >= 43
 
 
+def options_of(command: Any) -> Iterator[str]:
+    """The long options of a command and its subcommands that users see. Of a switch, both names."""
+    for each in command.params:
+        if not getattr(each, "hidden", False):
+            yield from (name for name in (*each.opts, *each.secondary_opts) if name.startswith("--"))
+    for each in getattr(command, "commands", {}).values():
+        yield from options_of(each)
+
+
+def test_each_option_stands_in_a_page() -> None:
+    """Of a switch, one name is enough: the one that a user has a reason to write."""
+    text = "\n".join(page.read_text() for page in PAGES)
+    pages = set(re.findall(r"--[a-z][a-z-]*", text))
+    missing = [
+        (verb, name)
+        for verb in VERBS
+        for name in options_of(command_of(verb))
+        if name not in pages and not {name.replace("--", "--no-", 1), name.replace("--no-", "--")} & pages - {name}
+    ]
+    assert missing == []
+
+
 @pytest.mark.parametrize(
     "line",
     ["diff --patched-preloaded a.py", "corpus keeps hunt", "corpus keep", "toolchain add", "diff a", "run --tests x"],

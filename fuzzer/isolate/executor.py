@@ -116,6 +116,7 @@ class Executor:
                 raise EnvironmentMissing(f"toolchain {self._toolchain.name!r} does not start: {error}") from None
             strays.mark(self._zygote.pid, self._scratch)
             theirs.close()
+            began = time.monotonic()
             report = json.loads(self._first_message() or b"{}")
             if "versions" not in report:
                 self._control.close()
@@ -123,7 +124,10 @@ class Executor:
                 self._zygote.wait()
                 log.seek(0)
                 tail = log.read().decode(errors="replace").strip().splitlines()[-3:]
-                why = report.get("failed") or " | ".join(tail) or f"exit status {self._zygote.returncode}"
+                late = (
+                    f"it was not ready within {START_SECONDS:g} s" if time.monotonic() - began > START_SECONDS else ""
+                )
+                why = report.get("failed") or late or " | ".join(tail) or f"exit status {self._zygote.returncode}"
                 if self._toolchain.preload and "failed" not in report:
                     why += f" (--preload {self._toolchain.preload.path})"
                 raise EnvironmentMissing(f"toolchain {self._toolchain.name!r} does not start: {why}")

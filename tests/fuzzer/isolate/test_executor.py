@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from graphs_by_hand import case_of
 
+from fuzzer.isolate import executor as executor_module
 from fuzzer.isolate.child_process import GaveUp
 from fuzzer.isolate.executor import CASES, Bounds, Executor
 from fuzzer.isolate.selftest import SHORT, SMALL
@@ -549,6 +550,14 @@ def test_a_toolchain_whose_python_does_not_exist(tmp_path: Path) -> None:
     message = missing(tmp_path / "scratch", Toolchain("broken", "/nonexistent/python"))
     assert "'broken'" in message
     assert "\n" not in message
+
+
+def test_a_toolchain_that_takes_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is killed: its exit status says nothing to a user."""
+    monkeypatch.setattr(executor_module, "START_SECONDS", 0.5)
+    (tmp_path / "torch.py").write_text("import time\ntime.sleep(600)\n")
+    message = missing(tmp_path / "scratch", Toolchain("busy", sys.executable, {"PYTHONPATH": str(tmp_path)}))
+    assert message == "toolchain 'busy' does not start: it was not ready within 0.5 s"
 
 
 def test_a_toolchain_without_torch(tmp_path: Path) -> None:
