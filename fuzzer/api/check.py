@@ -89,7 +89,7 @@ def check(
     toolchain  the TVM to use, by name; `fuzz toolchain list` lists them
     preload    a Python file that each process with TVM executes first, such as one that registers your own pass
     folder     where findings are saved; by default `.difftvm` in the working directory
-    reduce     False: a failure is saved as it is, which takes a fraction of the time
+    reduce     False: a failure is saved as it is, which takes a fraction of the time. That of a Relax module always is
     aliasing   True: an output that shares memory with an input is a failure, where PyTorch's has memory of its own
     strict     True: a model that was not compiled whole, or of which no value was judged, is a failure
     dynamic_shapes
@@ -120,7 +120,8 @@ def check(
     wanted, first = choice(lanes, target, pipeline, opt_level), _passes(passes)
     loaded = Path(preload) if preload else None
     if is_relax_module(model):
-        require_no("a Relax module", weights=weights, sizes=sizes, dynamic_shapes=dynamic_shapes)
+        useless = {"weights": weights, "sizes": sizes, "dynamic_shapes": dynamic_shapes, "aliasing": aliasing or None}
+        require_no("a Relax module", **useless)
         checked = _check_module(model, inputs, module_lanes(wanted, first), toolchain, loaded, _folder(folder))
         return _strictly(checked) if strict else checked
     with shown("difftvm.check") as line:

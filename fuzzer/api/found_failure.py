@@ -26,6 +26,7 @@ class FoundFailure:
     known_as   the name of the finding that was there before with the same failure, perhaps of another model, to which
                the folder, the script and the command belong; "" where the failure is new
     lanes      the lanes in which this model shows it
+    inputs     the inputs of each run that showed it, such as "x [2, 4]". It was reduced once
     """
 
     slug: str
@@ -39,13 +40,15 @@ class FoundFailure:
     nodes: tuple[int, ...] = ()
     known_as: str = ""
     lanes: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
 
     @property
     def line(self) -> str:
-        """What is wrong. It says so where the failure is known."""
+        """What is wrong. It says so where the failure is known, and with which inputs where there are several."""
+        with_inputs = f"; with {some_of(self.inputs, ', with ')}" if len(self.inputs) > 1 else ""
         if not self.known_as:
-            return self.title
-        return f"the same failure as {self.known_as}, here at {self._place}: {self.title}"
+            return f"{self.title}{with_inputs}"
+        return f"the same failure as {self.known_as}, here at {self._place}: {self.title}{with_inputs}"
 
     @property
     def _place(self) -> str:

@@ -33,7 +33,7 @@ from fuzzer.triage.reproduce import is_valid, judged_by, judged_run
 from generators.dialect import dialect_named
 from generators.given_calls import given_calls
 from generators.graph import Case, Invalid
-from oracles.finding import Component, Kind
+from oracles.finding import Component, Kind, Mismatch
 from oracles.judged_elements import JudgedElements, judged_elements, reasons_in, unjudged_outputs, why_none
 from oracles.lane import LaneSpec, is_eager, is_reference
 from oracles.onnx_files import refusal_of_its_file
@@ -101,6 +101,7 @@ class ModelCheck:
     _unjudged: Counter[str] = field(default_factory=Counter)
     _aliased: list[str] = field(default_factory=list)
     _elsewhere: list[str] = field(default_factory=list)
+    _inputs: dict[object, list[Mapping[str, str]]] = field(default_factory=dict)
     _refused: dict[LaneSpec, Mapping[int, str]] = field(default_factory=dict)
     _failing: dict[LaneSpec, frozenset[int]] = field(default_factory=dict)
     _parts: int = 0
@@ -209,17 +210,28 @@ class ModelCheck:
                 self._elsewhere += [_elsewhere(each, lane, result.outcomes[lane]) for lane in each.lanes]
             else:
                 failing.append(each)
-        for sighting, done in self._investigated(case, failing):
+        for sighting, done in self._investigated(case, list(self._new(case, numbers, failing))):
             places = tuple(numbers[number] for number in done.nodes)
             at_fault = places if self.reduce else [numbers[number] for number in _pointed(case, sighting)]
             if done.folder:
                 failure = _failure(replace(done, nodes=places), sighting, done.folder, self.preload)
+                inputs = self._inputs.setdefault(_identity(sighting, numbers), [_inputs_of(case)])
+                self._inputs.setdefault(failure.slug, inputs)
                 (self.failures_of_form if in_form else self.failures).append(failure)
                 for lane in sighting.lanes:
                     self._failing[lane] = self._failing.get(lane, frozenset()) | set(at_fault)
             elif line := _not_confirmed(done):
                 self._not_confirmed.append(line)
         return dict(own)
+
+    def _new(self, case: Case, numbers: Sequence[int], failing: Sequence[Sighting]) -> Iterator[Sighting]:
+        """The failures that these calls of the model have not shown before with other inputs, such as at another size:
+        each is reduced once. The inputs of the others are noted."""
+        for sighting in failing:
+            if (before := self._inputs.get(_identity(sighting, numbers))) is None:
+                yield sighting
+            else:
+                before.append(_inputs_of(case))
 
     def checked(self, cases: int, not_covered: Sequence[str], not_given: str, began: float) -> Checked:
         """What ran. `began` is a time of `time.monotonic`."""
@@ -236,7 +248,7 @@ class ModelCheck:
             tuple(dict.fromkeys((*self._not_judged, *unjudged))),
             tuple(dict.fromkeys(self._elsewhere)),
             not_given or self._not_given,
-            tuple(self.failures_of_form),
+            tuple(map(self._with_inputs, self.failures_of_form)),
             self._judged,
             tuple(self._unjudged.most_common()),
         )
@@ -247,7 +259,14 @@ class ModelCheck:
         first: dict[str, FoundFailure] = {}
         for each in self.failures:
             first.setdefault(each.slug, each)
-        return tuple(first.values())
+        return tuple(map(self._with_inputs, first.values()))
+
+    def _with_inputs(self, failure: FoundFailure) -> FoundFailure:
+        """The failure with the inputs of all runs of the model, or of the same part of it, that showed it."""
+        first, *others = self._inputs.get(failure.slug, [{}])
+        alike = [first, *(each for each in others if each.keys() == first.keys())]
+        lines = (", ".join(f"{name} {sizes}" for name, sizes in each.items()) for each in alike)
+        return replace(failure, inputs=tuple(dict.fromkeys(lines)))
 
     def _investigated(self, case: Case, sighted: Sequence[Sighting]) -> list[tuple[Sighting, Minimized]]:
         """Confirm, reduce and save each failure, one check at a time: the folder of findings has one writer."""
@@ -280,6 +299,19 @@ def _run(lab: Lab, case: Case, lanes: Sequence[LaneSpec], drawn: Sequence[str]) 
             raise NothingRan(Checked((), words, (), (), 1, 0.0, not_judged=(refused,)))
         raise Invalid(refused)
     return result, sightings(finding for finding in findings if finding.lane in lanes)
+
+
+def _identity(sighting: Sighting, numbers: Sequence[int]) -> object:
+    """What a failure of some calls has in common with itself at other sizes: all but the numbers."""
+    evidence = sighting.finding.evidence
+    output = evidence.output if isinstance(evidence, Mismatch) else 0
+    return sighting.signature, sighting.lanes, output, tuple(numbers)
+
+
+def _inputs_of(case: Case) -> Mapping[str, str]:
+    """The sizes of the inputs, such as "[2, 4]", by their names in the model."""
+    names = case.given.names if case.given else {}
+    return {names.get(own, own): str(list(array.shape)) for own, array in case.inputs.items()}
 
 
 def _pointed(case: Case, sighting: Sighting) -> list[int]:

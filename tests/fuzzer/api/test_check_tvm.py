@@ -516,3 +516,42 @@ def test_a_model_of_which_no_value_is_judged_is_not_right(tmp_path: Path) -> Non
         difftvm.check(path, {"x": x}, folder=tmp_path / "found", strict=True)
     right = difftvm.check(path, {"x": x / 100}, folder=tmp_path / "found", strict=True)
     assert (right.judged, right.unjudged) == (4, ())
+
+
+def typed(path: Path, op: str, takes: Any, gives: Any, **attributes: Any) -> Path:
+    """A file of one node. `takes` and `gives` are the types of its operand `x` and of its result `y`."""
+    ends = [helper.make_value_info(name, type) for name, type in (("x", takes), ("y", gives))]
+    graph = helper.make_graph([helper.make_node(op, ["x"], ["y"], "own", **attributes)], "g", ends[:1], ends[1:])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), path)
+    return path
+
+
+def tensor_of(element: int, *sizes: int) -> Any:
+    return helper.make_tensor_type_proto(element, sizes)
+
+
+def test_numbers_of_float8_are_judged(tmp_path: Path) -> None:
+    float8 = TensorProto.FLOAT8E4M3FN
+    path = typed(tmp_path / "m.onnx", "Transpose", tensor_of(float8, 2, 3), tensor_of(float8, 3, 2))
+    checked = difftvm.check(path, folder=tmp_path / "found", strict=True)
+    assert (checked.ran, checked.judged, checked.unjudged) == (("relax-onnx-model-llvm",), 6, ())
+
+
+def test_a_model_that_takes_numbers_smaller_than_a_byte_is_only_compiled(tmp_path: Path) -> None:
+    path = typed(tmp_path / "m.onnx", "Cast", tensor_of(TensorProto.INT4, 2), tensor_of(TensorProto.FLOAT, 2), to=1)
+    checked = difftvm.check(path, folder=tmp_path / "found")
+    why = "relax-onnx-model-llvm: it is only compiled: TVM takes no array of numpy for its input 'x' of int4"
+    assert (checked.ran, checked.judged, checked.not_judged) == (("relax-onnx-model-llvm",), 0, (why,))
+
+
+def test_a_file_that_no_case_holds_is_answered_in_the_words_of_the_importer(tmp_path: Path) -> None:
+    sequence = helper.make_sequence_type_proto(tensor_of(TensorProto.FLOAT, 2))
+    path = typed(tmp_path / "m.onnx", "SequenceLength", sequence, tensor_of(TensorProto.INT64))
+    with pytest.raises(NothingRan) as raised:
+        difftvm.check(path, [{"x": [np.ones(2, np.float32), np.ones(3, np.float32)]}])
+    ((lane, says),) = raised.value.checked.not_run
+    assert lane == "relax-onnx-model-llvm"
+    assert says == "import: TypeError: object of type 'Var' has no len()"
+    assert raised.value.checked.not_judged == (
+        f"{path}: no case holds a sequence: SequenceLength (node `own`) reads the value 'x' of this type",
+    )

@@ -234,5 +234,7 @@ def test_what_is_no_module_is_refused(tmp_path: Path) -> None:
         difftvm.check(attention(), lanes="relax-export-llvm")
     with pytest.raises(Invalid, match=r"^a Relax module takes no weights: leave it out$"):
         difftvm.check(attention(), weights="own")
+    with pytest.raises(Invalid, match=r"^a Relax module takes no aliasing: leave it out$"):
+        difftvm.check(attention(), aliasing=True)
     with pytest.raises(ValueError, match="modules is empty"):
         difftvm.check_pass("FoldConstant", modules=[])
