@@ -63,7 +63,7 @@ def options_of(command: Any) -> Iterator[str]:
 
 
 def test_each_option_stands_in_a_page() -> None:
-    """Of a switch, one name is enough: the one that a user has a reason to write."""
+    """One name of a switch is enough: the one that a user has a reason to write."""
     text = "\n".join(page.read_text() for page in PAGES)
     pages = set(re.findall(r"--[a-z][a-z-]*", text))
     missing = [
