@@ -39,7 +39,7 @@ LISTS: tuple[tuple[Scalar, ...], ...] = (
 VALUES: tuple[Attr, ...] = (*SCALARS, *LISTS)
 MOST_SECONDS, MOST_BYTES = 1.0, 4 << 30
 MOST_PLACES = 3
-"""The most elements of a list that are changed."""
+"""How many elements of a list are changed; the others stay."""
 
 TRIES = 100
 
@@ -55,17 +55,17 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What a rule answers to the attributes `changed`: "" is an answer, "refused" is `Invalid`, else the error."""
+    """How a rule ended for the attributes `changed`: "" is an answer, "refused" is `Invalid`, else the error."""
 
     op: str
     changed: str
-    answer: str
+    ending: str
     seconds: float
 
     @property
     def fault(self) -> str:
-        if self.answer not in ("", "refused"):
-            return self.answer
+        if self.ending not in ("", "refused"):
+            return self.ending
         return f"it takes {self.seconds:.1f} s" if self.seconds > MOST_SECONDS else ""
 
 
@@ -76,7 +76,7 @@ def main() -> None:
     counts, most, faults = Counter[str](), 0.0, 0
     for call in calls(options.every):
         for each in answers(call):
-            counts[each.answer if each.answer in ("", "refused") else "error"] += 1
+            counts[each.ending if each.ending in ("", "refused") else "error"] += 1
             most = max(most, each.seconds)
             if each.fault:
                 faults += 1
@@ -122,12 +122,12 @@ def answers(call: Call) -> Iterator[Answered]:
         began = time.process_time()
         try:
             call.op.results(call.types, {**call.attrs, key: value})
-            answer = ""
+            ending = ""
         except Invalid:
-            answer = "refused"
+            ending = "refused"
         except Exception as error:
-            answer = f"{type(error).__name__}: {error}"
-        yield Answered(call.op.name, f"{key}={value!r}", answer, time.process_time() - began)
+            ending = f"{type(error).__name__}: {error}"
+        yield Answered(call.op.name, f"{key}={value!r}", ending, time.process_time() - began)
 
 
 def changes(attrs: Attrs) -> Iterator[tuple[str, Attr]]:

@@ -167,6 +167,9 @@ _FIELDS: tuple[Field, ...] = (
 def fields() -> Iterator[Row]:
     for name, kind, where, value in _FIELDS:
         yield Row(f"{kind}: {name}", _with_field(kind, where, value), frozenset({kind}))
+        if kind == "finding.json" and where[0] in ("evidence", "blame", "scope"):
+            row = f"{kind}: {name}, without a natural case"
+            yield Row(row, _without_natural(_with_field(kind, where, value)), frozenset({kind}))
     yield Row(
         "finding.json: NaN", with_contents("finding.json", _raw(b'"cpu_seconds": NaN')), frozenset({"finding.json"})
     )
@@ -243,6 +246,17 @@ def _first_line_with(changes: dict[str, object]) -> Callable[[bytes], bytes]:
 
 def _raw(text: bytes) -> Callable[[bytes], bytes]:
     return lambda data: data.rstrip()[:-1] + b", " + text + b"}"
+
+
+def _without_natural(change: Make) -> Make:
+    """Without a natural case, reports read the evidence of finding.json itself."""
+
+    def make(place: Place) -> None:
+        for kind in ("natural.json", "natural.safetensors"):
+            KINDS[kind].path(place).unlink()
+        change(place)
+
+    return make
 
 
 def _with_field(kind: str, where: tuple[str | int, ...], value: Any) -> Make:

@@ -19,7 +19,7 @@ from fuzzer.findings.severity import severity_of
 from fuzzer.report import sentences
 from fuzzer.report.document import document
 from fuzzer.report.listing import listing
-from fuzzer.system.terminal import campaign_option, command, echo, next_line, print_json
+from fuzzer.system.terminal import campaign_option, command, echo, next_line, one_line, print_json
 from fuzzer.triage.scope.words import sentence
 from fuzzer.watching.cause_lines import short_name
 from fuzzer.watching.formatting import number_of
@@ -47,15 +47,19 @@ def show(
         if json:
             print_json({"case": decode(case_file.encode(case)[0])})
         else:
-            echo(*_of_case(folder, case), sep="\n")
+            _print(_of_case(folder, case))
         return
     record = read(folder)
     if json:
         print_json(document(record))
     elif record.doc.confirmed.startswith("0"):
-        echo(*_of_sighting(folder, record), sep="\n")
+        _print(_of_sighting(folder, record))
     else:
-        echo(*_of_finding(folder, record), sep="\n")
+        _print(_of_finding(folder, record))
+
+
+def _print(lines: Iterator[str]) -> None:
+    echo(*map(one_line, lines), sep="\n")
 
 
 def _of_case(folder: Path, case: Case) -> Iterator[str]:

@@ -71,6 +71,12 @@ def printable(text: str) -> str:
     return text if text.isprintable() else text.translate(_ESCAPES)
 
 
+def one_line(text: str) -> str:
+    """A line of an output that quotes a field of a file: a line break in the field is shown as `\\n`, and makes no line
+    that looks like one of ours."""
+    return printable(text).replace("\n", "\\n")
+
+
 def open_closed_streams() -> None:
     """Open /dev/null in the place of a standard stream that the caller has closed (`fuzz run 2>&-`): the next file that
     is opened, of a finding or of the index, would be that stream, and get what libraries and children print."""

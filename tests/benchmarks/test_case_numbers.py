@@ -30,7 +30,7 @@ def test_numbers_of_windows_and_shapes(name: str) -> None:
     assert call is not None
     answers = list(case_numbers.answers(call))
     assert faults(answers) == []
-    assert {"", "refused"} == {each.answer for each in answers}
+    assert {"", "refused"} == {each.ending for each in answers}
 
 
 @pytest.mark.slow
@@ -53,7 +53,7 @@ def test_what_is_a_fault() -> None:
     row = replace(TABLE["hardtanh"], infer=infer)
     call = case_numbers.drawn(TABLE["hardtanh"], "torch", 0)
     assert call is not None
-    faults = {each.fault for each in case_numbers.answers(replace(call, op=row))}
-    assert "IndexError: no such place" in faults
+    endings = {each.fault for each in case_numbers.answers(replace(call, op=row))}
+    assert "IndexError: no such place" in endings
     with pytest.raises(Invalid):
         TABLE["hardtanh"].results(call.types, {})

@@ -52,6 +52,17 @@ def test_what_has_no_condition_is_not_looked_at(saved: Path, capsys: pytest.Capt
         assert "\ncondition" not in shown(capsys, saved)
 
 
+def test_a_line_break_in_a_field_makes_no_line(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = saved / "finding.json"
+    doc = json.loads(path.read_text())
+    for culprit in ("FuseOps", "FuseOps\nnext: rm x"):
+        doc["blame"] = {"place": "pass", "culprit": culprit}
+        path.write_text(json.dumps(doc))
+        lines = shown(capsys, saved).splitlines()
+        assert sum("FuseOps" in line for line in lines) == 1
+        assert sum(line.startswith("next: ") for line in lines) == 1
+
+
 def test_commands_to_copy_are_quoted(saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = saved.with_name("$(touch x);`y`")
     saved.rename(folder)
