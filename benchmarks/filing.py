@@ -19,7 +19,7 @@ from collections import Counter
 from pathlib import Path
 
 TESTS = Path(__file__).parents[1] / "tests"
-sys.path[:0] = [str(TESTS / "fuzzer" / "filing"), str(TESTS), str(TESTS.parent)]
+sys.path[:0] = [str(TESTS / "fuzzer" / "filing"), str(TESTS / "fuzzer"), str(TESTS), str(TESTS.parent)]
 
 from attempts import FILED, attempt  # noqa: E402
 from desk import Place, quick  # noqa: E402

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 TESTS = Path(__file__).parents[1] / "tests"
-sys.path[:0] = [str(TESTS / "fuzzer" / "filing"), str(TESTS), str(TESTS.parent)]
+sys.path[:0] = [str(TESTS / "fuzzer" / "filing"), str(TESTS / "fuzzer"), str(TESTS), str(TESTS.parent)]
 
 from mutated_runs import CODES, runs  # noqa: E402
 

@@ -277,7 +277,7 @@ def test_a_case_with_another_result_than_expected_is_reported(tmp_path: Path) ->
     assert code == 78
     assert out == (
         "BAD loop, relax-export-llvm in host\n      expected: unsupported\n      actual: result\n"
-        "0 of 1 runs give what is expected; next: python -m fuzzer.cli toolchain list\n"
+        "0 of 1 run gives what is expected; next: python -m fuzzer.cli toolchain list\n"
     )
 
 

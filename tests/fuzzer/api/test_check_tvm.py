@@ -152,7 +152,9 @@ def test_a_failure_for_the_persons_target_that_is_known_from_another_model(tmp_p
     (second,) = error.value.findings
     assert (second.operators, second.nodes, second.known_as) == (("clamp",), (1,), first.slug)
     assert (second.folder, second.repro) == (first.folder, first.repro)
-    title = f"the same failure as {first.slug}, here at `clamp` (node 1): loading compiled `torch.clamp` fails: "
+    title = (
+        f"the same failure as {first.slug}, here at `clamp` (node 1): the C compiler refuses the code of `torch.clamp`"
+    )
     assert str(error.value).startswith(title)
 
 
