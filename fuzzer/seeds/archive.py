@@ -21,11 +21,12 @@ MAX_READ = 32 << 20
 """The most bytes of one read. zipfile reads the whole list of members at once, before the members can be counted."""
 MOST_TIMES = 64
 ALWAYS = 1 << 20
-MOST_ARCHIVE = 16 << 30
-"""The largest archive that is read."""
-
 """A member may be `MOST_TIMES` as large as the archive, and has `ALWAYS` bytes always. torch.export.save does not
 compress."""
+
+MOST_ARCHIVE = 16 << 30
+"""The largest archive that is read, in bytes."""
+
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError, ValueError)
 
 

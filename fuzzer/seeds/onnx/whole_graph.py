@@ -247,9 +247,10 @@ UNDEFINED = "UNDEFINED"
 def _refused(name: str, element: str, maker: model.Node | None = None, reader: model.Node | None = None) -> str:
     """For example "no case holds a sequence: SequenceAt (node `first`) reads the value 's' of this type"."""
     what = f"no case holds {_type_in_words(element)}"
-    if maker or reader:
-        node, does = (_named(maker), "makes") if maker else (_named(reader), "reads") if reader else ("", "")
-        return f"{what}: {node} {does} the value {name!r} of this type"
+    if maker:
+        return f"{what}: {_named(maker)} makes the value {name!r} of this type"
+    if reader:
+        return f"{what}: {_named(reader)} reads the value {name!r} of this type"
     return f"{what}: the value {name!r} is of this type"
 
 
